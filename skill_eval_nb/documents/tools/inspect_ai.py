@@ -120,10 +120,9 @@ def _stated_figure(measure: Part, runs: list[Run]) -> float | None:
 
 def _side_of_log(head: Part, path: str) -> str:
     """The side that an argument of the task, its metadata or a tag names, else a file's name."""
-    tags = head.raw.get("tags")
-    tagged = (
-        [side_in(tag) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
-    )
+    found = head.raw.get("tags")
+    tags = found if isinstance(found, list) else []
+    tagged = (side_in(tag) for tag in tags if isinstance(tag, str))
     stated = (head.part(place).switch() for place in ("task_args", "metadata"))
     return next(filter(None, (*stated, *tagged, side_of(path, 1))), UNSTATED)
 

@@ -281,33 +281,25 @@ def model_of(name: str, *, colons: bool = False) -> str:
 
 
 class Part:
-    """An object within a tool's file: its fields by name, and what was wrong with them.
+    """An object within a tool's file at a JSON path: its fields by name, and their faults.
 
     A field that is absent or null is None and no fault; one of another type is None and a
     fault. Texts hold no keys.
     """
 
-    __slots__ = ("_above", "faults", "raw", "secrets")
+    __slots__ = ("faults", "raw", "secrets", "where")
 
     def __init__(
         self,
         raw: Any,
-        where: str | tuple[Part, str] = "$",
+        where: str = "$",
         faults: Faults | None = None,
         secrets: tuple[str, ...] = (),
     ) -> None:
         self.raw: dict[str, Any] = raw if isinstance(raw, dict) else {}
-        self._above = where
+        self.where = where
         self.faults = Faults() if faults is None else faults
         self.secrets = secrets
-
-    @property
-    def where(self) -> str:
-        """Its JSON path, which is put together where somebody asks: few do."""
-        if isinstance(self._above, str):
-            return self._above
-        above, name = self._above
-        return f"{above.where}{name}"
 
     def at(self, name: object) -> str:
         """Where a field of this name stands."""
@@ -318,7 +310,7 @@ class Part:
         self.faults.add("warning", "wrong-type", self.at(name), message)
 
     def _below(self, raw: Any, where: str) -> Part:
-        return Part(raw, (self, where), self.faults, self.secrets)
+        return Part(raw, f"{self.where}{where}", self.faults, self.secrets)
 
     def clean(self) -> dict[str, Any]:
         """All of it, as it is but for keys in its texts."""
@@ -393,7 +385,7 @@ class Part:
         except Unreadable:
             self._wrong(name, "a number")
             return None
-        if not math.isfinite(value) or not least <= value <= MOST:
+        if not least <= value <= MOST:
             message = f"{value:g} is out of range; taken as not known"
             self.faults.add("warning", "out-of-range", self.at(name), message)
             return None
