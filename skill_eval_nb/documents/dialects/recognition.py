@@ -159,6 +159,8 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
         (kind, kind, has(any_of=map(plainly, names_of(NEUTRAL[kind]))), False)
         for kind in ("eval_metadata", "metrics", "timing")
     ),
+    ("metrics", r"^metrics$", lambda raw: isinstance(raw, dict), False),
+    ("timing", r"^timing$", lambda raw: isinstance(raw, dict), False),
 )
 """Kind, what names of its files hold, what its files hold, and whether that alone is enough.
 The order decides if several rules fit."""
