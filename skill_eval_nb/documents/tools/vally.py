@@ -8,7 +8,7 @@ from typing import Any
 from ..results import Comparison
 from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED
-from .part import Part, Results, Run, side_of, total_of
+from .part import Part, Results, Run, mean, side_of, total_of
 
 _COMPARISONS = ("comparison", "comparison-report")
 _TIES, _BASELINES = ("tie", "equal", "draw"), ("baseline", "B")
@@ -143,7 +143,9 @@ def _compare(part: Part, path: str, results: Results) -> None:
     name = Path(path).parent.name or "comparison"
     a = part.text("treatmentVariant", "treatment") or "skilled"
     b = part.text("baselineVariant", "baseline") or "baseline"
-    counted, errored, scores = {"A": 0, "B": 0, "tie": 0}, 0, []
+    winners: list[str] = []
+    scores: list[float | None] = []
+    errored = 0
     for stimulus in part.parts("stimuli"):
         eval_ = stimulus.text("stimulusName") or "unnamed"
         for number, trial in enumerate(stimulus.parts("trials"), 1):
@@ -152,7 +154,7 @@ def _compare(part: Part, path: str, results: Results) -> None:
                 errored += 1
                 continue
             winner = "tie" if named in _TIES else "B" if named in (b, *_BASELINES) else "A"
-            counted[winner] += 1
+            winners.append(winner)
             scores.append(trial.number("score"))
             results.comparisons.append(
                 Comparison(
@@ -168,10 +170,7 @@ def _compare(part: Part, path: str, results: Results) -> None:
     if errored:
         message = f"{errored} comparisons ended in an error: they name no winner, and were left out"
         part.faults.add("warning", "comparison-errored", f"{part.where}.stimuli", message)
-    summary = part.part("summary")
-    known = [score for score in scores if score is not None]
-    own = {"wins": counted["A"], "losses": counted["B"], "ties": counted["tie"]}
-    own |= {"trialCount": sum(counted.values()), "erroredCount": errored}
-    for key, value in own.items():
-        summary.agrees(key, value)
-    summary.agrees("meanScore", sum(known) / len(known) if known else None)
+    own = {"wins": winners.count("A"), "losses": winners.count("B"), "ties": winners.count("tie")}
+    own |= {"trialCount": len(winners), "erroredCount": errored}
+    for key, value in {**own, "meanScore": mean(scores)}.items():
+        part.part("summary").agrees(key, value)
