@@ -222,18 +222,19 @@ def _unfold_scores(run: Plain) -> None:
 def _halve_scores_of_ten(rows: list[Row], faults: Faults) -> None:
     """Halve the scores of a file if they are of 10: some are above 5, and none is above 10.
 
-    If one of them is below 2, which no scale of 1 to 5 has, none of them is used.
+    If one of them is above 10, or below 2, which no scale of 1 to 5 has, none of them is used.
     """
     found = [(row, key, row.fields.get(key)) for row in rows for key in SCORES]
     blocks = [(row, key, block) for row, key, block in found if isinstance(block, dict)]
     scores = [score for *_, block in blocks for score in block.values() if is_number(score)]
-    if not 5 < max(scores, default=0) <= 10:
+    if max(scores, default=0) <= 5:
         return
-    if min(scores) < 2:
-        message = "scores of 10, some of them below 2: they fit no scale of 1 to 5"
+    is_of_ten = max(scores) <= 10 and min(scores) >= 2
+    if not is_of_ten:
+        message = f"not used: scores of {min(scores):g} to {max(scores):g} fit no scale of 1 to 5"
         faults.add("warning", "not-scored", rows[0].where, message)
     for row, key, block in blocks:
-        if min(scores) < 2:
+        if not is_of_ten:
             row.fields = {name: value for name, value in row.fields.items() if name != key}
         elif all(map(is_number, block.values())):
             row.fields = {**row.fields, key: {name: score / 2 for name, score in block.items()}}

@@ -246,6 +246,12 @@ CASES: dict[str, Any] = {
             for side, rate in zip(BOTH, (1.5, 0.5), strict=True)
         ]
     },
+    "of scores up to a hundred those up to five are no scores of five": {
+        "results": [
+            {"eval_id": 1, "configuration": side, "pass_rate": 1.0, "scores": {"tone": tone}}
+            for side, tone in zip(BOTH, (3, 80), strict=True)
+        ]
+    },
     "rows that are not objects are named": {"skill_name": "s", "results": [LOST, 7, "lost"]},
 }
 QUERIES = [
