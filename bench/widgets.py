@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import skill_eval_nb as sen
 from skill_eval_nb.stats.deltas import paired_evals
 from skill_eval_nb.widgets.explore import Explore
-from skill_eval_nb.widgets.explore.figures import MANY
 from skill_eval_nb.widgets.explore.rows import PAGE
 
 from .generate import workspace
@@ -26,6 +25,14 @@ FEW = 20
 FIRST, CHANGE, OF = 2.0, 0.3, 6_000
 """Seconds that are wanted of the first view and of a change of choice, of so many runs."""
 TABLES = ("runs", "evals", "rubric_scores", "expectations", "problems")
+
+SHOWN = (
+    f"In time: of {OF:,} runs the first view within {FIRST:g} s, others within {CHANGE:g} s. "
+    "The page itself answers before, and says what is being counted. Nothing is sampled: every "
+    f"figure is of all runs. {PAGE} rows are shown at a time, and runs that would lie on each "
+    "other are one mark that counts them."
+)
+"""What of so many runs is drawn."""
 
 Act = tuple[Any, ...]
 """An action's name, and what it is given."""
@@ -124,25 +131,12 @@ def main(sizes: list[int], repeat: int) -> None:
         for name, took in measured(ws, repeat):
             seconds = " | ".join(f"{one:.2f}" for one in took)
             print(f"| {name} | {seconds} | {_holds(name, took) if size <= OF else '–'} |")
-        print(f"\n{_shown(ws)}\n", flush=True)
+        print(f"\n{SHOWN}\n", flush=True)
 
 
 def _holds(name: str, took: Took) -> str:
     wanted = FIRST if name == "first view" else CHANGE
     return "yes" if took.figures <= wanted else "**no**"
-
-
-def _shown(ws: Any) -> str:
-    """What of so many runs is drawn: nothing is sampled, but rows are paged and dots joined."""
-    cells = ws.polars("runs").group_by("iteration", "eval_id", "configuration").len()["len"]
-    joined = int((cells > MANY).sum())
-    return (
-        f"In time: of {OF:,} runs the first view within {FIRST:g} s, others within {CHANGE:g} s. "
-        "The page itself answers before, and says what is being counted. Nothing is sampled: "
-        f"every figure is of all runs. {PAGE} rows are shown at a time. {joined:,} of "
-        f"{len(cells):,} cells have more than {MANY} runs: these are drawn as a range, and the "
-        "page says so."
-    )
 
 
 if __name__ == "__main__":

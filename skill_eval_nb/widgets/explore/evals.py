@@ -22,7 +22,7 @@ from ..ui.source import key_of
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
 from . import figures
 from .choice import Part
-from .figures import MANY, Cells, EvalCell, EvalKey
+from .figures import Cells, EvalCell, EvalKey
 from .look import Drawn, Lines, Look, left_out, place_of, side_heads, sides_legend
 from .rows import sort_button
 
@@ -56,20 +56,18 @@ def draw_lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
     """The runs of an eval on the axis of all lanes."""
     rules = [h("i", cls="sen-x-rule", style={"left": axis.at(value)}) for value in axis.marks]
     halves = [
-        h("div", _draw_half(axis, meant, side, side.cell), cls=f"sen-x-half sen-x-{side.kind}")
+        h("div", _draw_half(axis, meant, side), cls=f"sen-x-half sen-x-{side.kind}")
         for side in sides
     ]
     return h("div", rules, halves, cls="sen-x-lane")
 
 
-def _draw_half(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell | None) -> list[Node]:
-    if cell is None:
+def _draw_half(axis: Axis, meant: Metric, side: EvalSide) -> list[Node]:
+    if side.cell is None:
         return []
-    mean = h("i", cls="sen-x-mean", style={"left": axis.at(cell.mean)})
-    if not cell.runs:
-        return [mean, _draw_strip(axis, meant, side, cell)]
+    mean = h("i", cls="sen-x-mean", style={"left": axis.at(side.cell.mean)})
     groups: list[list[Run]] = []  # of which each is one mark
-    for run in cell.runs:
+    for run in side.cell.runs:
         if groups and axis.place(run[1]) - axis.place(groups[-1][0][1]) < NEAR:
             groups[-1].append(run)
         else:
@@ -78,51 +76,25 @@ def _draw_half(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell | None)
 
 
 def _draw_point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) -> Node:
-    """One run, or several that would lie on each other."""
+    """One run, or several that would lie on each other: a click shows them.
+
+    By keyboard the means are reached, and the list of runs.
+    """
     numbers = [number for number, _ in runs]
     low, high = runs[0][1], runs[-1][1]
     which = f"run {numbers[0]}" if len(runs) == 1 else count(len(runs), "run")
-    return _run_mark(
-        side,
-        f"{which}: {_between(meant, low, high)}",
-        numbers,
-        inside=str(len(runs)) if len(runs) > 1 else None,
+    ends = " to ".join(dict.fromkeys((size(meant, low), size(meant, high))))
+    name = f"{side.name}, {which}: {ends}"
+    return button(
+        str(len(runs)) if len(runs) > 1 else None,
+        (*side.act, *numbers),
         cls="sen-x-point sen-x-several" if len(runs) > 1 else "sen-x-point",
         style={"left": axis.at((low + high) / 2)},
+        aria_label=name,
         aria_pressed=side.clicked.issuperset(numbers),
+        title=name,
+        tabindex="-1",
     )
-
-
-def _draw_strip(axis: Axis, meant: Metric, side: EvalSide, cell: EvalCell) -> Node:
-    """Many runs in one: from the lowest to the highest, the middle half thick."""
-    low, lower, upper, high = cell.ends
-    inner = (high - low) or 1.0
-    box = {
-        "left": f"{100 * (lower - low) / inner:.4g}%",
-        "width": f"{100 * (upper - lower) / inner:.4g}%",
-    }
-    words = f"{count(cell.n, 'run')}: {_between(meant, low, high)}, the middle half "
-    return _run_mark(
-        side,
-        words + _between(meant, lower, upper),
-        inside=h("i", cls="sen-x-box", style=box),
-        cls="sen-x-strip",
-        style=axis.span(low, high),
-    )
-
-
-def _run_mark(
-    side: EvalSide, words: str, numbers: Sequence[int] = (), *, inside: Child, **more: Any
-) -> Node:
-    """What shows runs at a click; by keyboard the means are, or the list of runs."""
-    name = f"{side.name}, {words}"
-    act = (*side.act, *numbers)
-    return button(inside, act, aria_label=name, title=name, tabindex="-1", **more)
-
-
-def _between(meant: Metric, low: float, high: float) -> str:
-    ends = size(meant, low), size(meant, high)
-    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def mean_of(
@@ -148,12 +120,10 @@ def evals(look: Look) -> Node:
     """The view of evals."""
     keys, found = look.figures(figures.eval_keys), look.figures(figures.cells)
     deltas, counting = _deltas_by_row(look)  # asked for last, for it takes longest
-    cells = [cell for own in found.values() if own for cell in own.values()]
-    low, high = (
-        min((cell.ends[0] for cell in cells), default=None),
-        max((cell.ends[-1] for cell in cells), default=None),
-    )
-    axis, apart = of_figures(look.meant, low, high), axis_of(deltas.values(), look.meant)
+    runs = [run for own in found.values() for cell in (own or {}).values() for run in cell.runs]
+    values = [value for _, value in runs]
+    axis = of_figures(look.meant, min(values, default=None), max(values, default=None))
+    apart = axis_of(deltas.values(), look.meant)
 
     def draw_eval(line: Line) -> Drawn:
         (eval_id, name), part = line
@@ -187,7 +157,6 @@ def evals(look: Look) -> Node:
     return h(
         "div",
         sides_legend(look),
-        _aggregated_note([cell for cell in cells if not cell.runs]),
         h("p", counting, cls="sen-soft", role="status") if counting else None,
         lines.view(look, heads, caption=f"Every run’s {look.meant.name}, eval by eval"),
     )
@@ -236,19 +205,6 @@ def _deltas_by_row(look: Look) -> tuple[Deltas, str]:
     return deltas, f"The deltas{of} are being counted, exactly; they appear when they are there."
 
 
-def _aggregated_note(many: Sequence[EvalCell]) -> Child:
-    """What is said where cells hold too many runs to draw each."""
-    if not many:
-        return None
-    runs = sum(cell.n for cell in many)
-    return h(
-        "p",
-        f"Where an eval has more than {MANY} runs of a configuration ({count(runs, 'run')} here), "
-        "they are drawn as one: a line from the lowest to the highest, thick for the middle half.",
-        cls="sen-soft",
-    )
-
-
 def _eval_sides(
     look: Look, line: Line, found: Cells | None, difference: Row | None
 ) -> list[EvalSide]:
@@ -276,7 +232,7 @@ def _eval_sides(
 
 def _side_mean(meant: Metric, side: EvalSide) -> Node:
     """The mean of a side, and what is left out of it."""
-    value, n = (side.cell.mean, side.cell.n) if side.cell else (None, 0)
+    value, n = (side.cell.mean, len(side.cell.runs)) if side.cell else (None, 0)
     left = h("small", side.left, cls="sen-soft") if side.left else None
     return h("div", mean_of(side.kind, meant, value, n, side.name, side.act), left)
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb import stats
-from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.overview import overview, overview_by_eval, overview_of_these
 from skill_eval_nb.stats.values import EVAL, RUBRIC, RUN, values_of
 from skill_eval_nb.stats.verdict import Row
@@ -39,26 +38,17 @@ Parts = Sequence["Part"]
 EvalKey = tuple[str, str]
 """An eval's id and its name."""
 
-MANY = 20
-"""Runs of an eval and configuration above which they are drawn together."""
 
-
-@dataclass(frozen=True, slots=True)
-class EvalCell:
-    """The runs of an eval under a configuration, as they are drawn.
+class EvalCell(NamedTuple):
+    """The runs of an eval under a configuration that have a figure: at least one.
 
     Attributes:
-        runs: number and figure of each that has the figure, the lowest first; empty where
-            there are more than MANY of them.
-        n: how many have the figure.
-        mean: theirs.
-        ends: lowest, lower quartile, upper quartile and highest figure.
+        runs: number and figure of each, the lowest first.
+        mean: their mean.
     """
 
-    runs: tuple[tuple[int, float], ...]
-    n: int
+    runs: list[tuple[int, float]]
     mean: float
-    ends: tuple[float, float, float, float]
 
 
 Cells = Mapping[tuple[EvalKey, str], EvalCell]
@@ -107,25 +97,13 @@ def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
 
     if not _has(ws, metric):
         return [{} for _ in parts]
-    value, cell = pl.col("value"), ["iteration", *EVAL, "configuration"]
-    values = values_of(ws, metric)
-    means = pairing.cells(values).select(*cell, "mean")
-    known = values.drop_nulls("value").sort("value", "run_number")
-    grouped = known.group_by(cell, maintain_order=True).agg(
-        pl.when(pl.len() <= MANY).then(pl.col("run_number").implode()).alias("numbers"),
-        pl.when(pl.len() <= MANY).then(value.implode()).alias("values"),
-        pl.len().alias("n"),
-        value.min().alias("low"),
-        value.quantile(0.25, "linear").alias("lower"),
-        value.quantile(0.75, "linear").alias("upper"),
-        value.max().alias("high"),
-    )
+    known = values_of(ws, metric).drop_nulls("value").sort("value", "run_number")
+    cell, mean = ["iteration", *EVAL, "configuration"], pl.col("value").mean().alias("mean")
+    grouped = known.group_by(cell).agg("run_number", "value", mean)
     found: dict[str, dict[tuple[EvalKey, str], EvalCell]] = defaultdict(dict)
-    for iteration, eval_id, name, configuration, numbers, own, n, *ends, mean in grouped.join(
-        means, on=cell, nulls_equal=True
-    ).iter_rows():
-        runs = tuple(zip(numbers or (), own or (), strict=True))
-        found[iteration][(eval_id, name), configuration] = EvalCell(runs, n, mean, tuple(ends))
+    for iteration, eval_id, name, side, numbers, values, own_mean in grouped.iter_rows():
+        runs = list(zip(numbers, values, strict=True))
+        found[iteration][(eval_id, name), side] = EvalCell(runs, own_mean)
     return [found[part.iteration] for part in parts]
 
 

@@ -244,7 +244,7 @@ def _dimension_side(
     own = [cell for (_, of), cell in (cells or {}).items() if of == side]
     runs = sorted((run for cell in own for run in cell.runs), key=lambda run: run[::-1])
     values = [value for _, value in runs]
-    whole = EvalCell(tuple(runs), len(runs), fmean(values), (0, 0, 0, 0)) if values else None
+    whole = EvalCell(runs, fmean(values)) if values else None
     return EvalSide(kind, name, act, whole, "", frozenset())
 
 

@@ -60,18 +60,15 @@ def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_to
             assert all(map(same, found, wanted)), (count.__name__, metric)
 
 
-def test_many_runs_of_a_cell_are_drawn_as_one():
+def test_a_cell_has_every_run_with_the_figure_the_lowest_first_and_their_mean():
     part = Part("tdd-workspace", "tdd", ("iteration-1",), "with_skill", "without_skill", ())
-    key = (("0", "writes-the-failing-test-first"), "with_skill")
-    few, many = (
-        world(evals=1, runs=runs, expectations=5) for runs in (figures.MANY, figures.MANY + 1)
-    )
-    assert len(figures.cells(within(few, [part]), [part], "tokens")[0][key].runs) == 20
-    assert figures.cells(within(few, [part]), [part], "rubric:of_nobody") == [{}]
-    cell = figures.cells(within(many, [part]), [part], "tokens")[0][key]
-    tokens = sorted(many.runs.filter(configuration="with_skill")["tokens"])
-    assert (cell.runs, cell.n) == ((), 21)
-    assert cell.ends == (tokens[0], tokens[5], tokens[15], tokens[20])
+    ws = world(evals=1, runs=21, expectations=5)
+    assert figures.cells(within(ws, [part]), [part], "rubric:of_nobody") == [{}]
+    cells = figures.cells(within(ws, [part]), [part], "tokens")[0]
+    runs = ws.runs.filter(configuration="with_skill").sort("tokens", "run_number")
+    found = cells[("0", "writes-the-failing-test-first"), "with_skill"]
+    assert found.runs == runs.select("run_number", "tokens").rows()
+    assert found.mean == runs["tokens"].mean()
 
 
 def test_a_part_without_a_run_of_the_baseline_says_so_among_others():
