@@ -43,11 +43,8 @@ from ..ui.parts import (
 from ..ui.source import RunKey
 from .queue import (
     ALL,
-    DONE,
-    LEFT,
     LETTERS,
     PAIRS,
-    PARTLY,
     SHOWN,
     Item,
     ReviewState,
@@ -330,55 +327,20 @@ def _nothing_left(now: ReviewState) -> Node:
     return notice("There are no runs here.")
 
 
-MOST = 400
-"""Runs or pairs that are listed at once."""
+NEAR = 200
+"""Runs or pairs before the one that is open, and after it, that are offered to go to."""
 
 
-def _jump_details(now: ReviewState) -> Node:
-    """The list of what is shown, to jump in; it is made while it is open."""
-    what = now.unit
-    left = sum(now.done(item) != DONE for item in now.shown)
-    facts = f"{count(len(now.shown), what)}, {f'{left:,} left' if left else 'all reviewed'}"
-    unfolded = "jumps" in now.choice.unfolded
-    return h(
-        "details",
-        h("summary", "Jump to", " ", h("span", facts, cls="sen-soft")),
-        _jump_list(now) if unfolded else None,
-        open=unfolded,
-        on={"toggle": ("unfold", "jumps")},
-        cls="sen-rv-jumps",
-        key="jumps",
-    )
-
-
-def _jump_list(now: ReviewState) -> Child:
-    by_eval: dict[tuple[str, str], list[Node]] = {}
-    for place, item in enumerate(now.shown[:MOST], 1):
-        by_eval.setdefault((item.eval_id, item.title), []).append(_jump_button(now, place, item))
-    rows = [
-        h("li", h("span", line(title), cls="sen-rv-eval", dir="auto"), h("span", to), key=eval_id)
-        for (eval_id, title), to in by_eval.items()
-    ]
-    more = f"{MOST:,} of {len(now.shown):,} are listed: choose an eval to see the others."
-    return [h("ul", rows, cls="sen-list"), soft(more) if len(now.shown) > MOST else None]
-
-
-LOOKS = {DONE: "done", PARTLY: "partly", LEFT: "left"}
-
-
-def _jump_button(now: ReviewState, place: int, item: Item) -> Node:
-    state, fails = now.done(item), item.failed and not now.choice.hidden
+def _place_choice(now: ReviewState) -> Node | None:
+    """What is shown around the one that is open, with how far each is, to go there."""
+    first = max(now.at - NEAR, 0)
     of = f" of {now.scope.sides[0]}" if now.scope.sides else ""
-    words = line(f"{place}: {item.title}, {state}{f', a check{of} failed' if fails else ''}")
-    return button(
-        str(place),
-        ("jump", item.token),
-        cls=f"sen-rv-jump sen-rv-{LOOKS[state]}{' sen-rv-failed' if fails else ''}",
-        aria_label=words,
-        aria_current="true" if item.token == now.choice.at else None,
-        title=words,
-        key=item.token,
-    )
+    options: dict[str, str] = {}
+    for place, item in enumerate(now.shown[first : first + 2 * NEAR], first + 1):
+        failed = f", a check{of} failed" if item.failed and not now.choice.hidden else ""
+        done = "reviewed" if now.is_done(item) else "not reviewed"
+        options[item.token] = line(f"{place}: {item.title}, {done}{failed}")
+    return choose("Go to", options, now.choice.at, ("jump",)) if len(options) > 1 else None
 
 
 def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
@@ -398,6 +360,7 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
         [] if choice.hidden else _configuration_choices(now),
         choose("Show", _shown_options(now), choice.shown, ("show_only",)),
         choose("Eval", named, choice.eval_id, ("show_eval",)) if len(evals) > 1 else None,
+        _place_choice(now),
         blind,
         cls="sen-row sen-rv-controls",
     )
@@ -467,7 +430,6 @@ def review_view(now: ReviewState) -> Child:
         notice(lacking, key="lacking") if lacking else None,
         _blind_notice(now),
         _step_buttons(now),
-        _jump_details(now),
         _open_item(now, now.shown[now.at]) if now.at >= 0 else _nothing_left(now),
         keys=_key_actions(now),
         cls="sen-rv",

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-DONE, PARTLY, LEFT = "reviewed", "reviewed in part", "not reviewed"
-
 Row = dict[str, Any]
 Pair = Literal["with and without", "iterations", "single", "checks"]
 
@@ -427,7 +425,7 @@ class ReviewState:
             if choice.eval_id and item.eval_id != choice.eval_id:
                 return False
             if choice.shown == "left":
-                return self.done(item) != DONE
+                return not self.is_done(item)
             return item.failed or choice.shown != "failed"
 
         return [item for item in self.items if fits(item) or item.token == choice.at]
@@ -453,12 +451,11 @@ class ReviewState:
         """How many runs are not reviewed."""
         return len(self.runs) - len(self.reviewed)
 
-    def done(self, item: Item) -> str:
-        """How much of an item is reviewed."""
+    def is_done(self, item: Item) -> bool:
+        """Whether all of an item is reviewed, or its check labelled."""
         if item.check is not None:
-            return LEFT if self.label(item) is None else DONE
-        reviewed = sum(key in self.reviewed for key in item.runs)
-        return LEFT if not reviewed else DONE if reviewed == len(item.runs) else PARTLY
+            return self.label(item) is not None
+        return self.reviewed.issuperset(item.runs)
 
     def label(self, item: Item) -> bool | None:
         """Whether a check passes, as the reviewer says; None for one that is not labelled."""

@@ -64,7 +64,6 @@ def test_by_keyboard_alone(browser, tmp_path):
 def test_checks_are_labelled_by_keyboard_and_everybody_can_do_it(browser, tmp_path):
     doubted(tmp_path)
     panel = review(tmp_path / "tidy-workspace", "checks")
-    panel.do("unfold", "jumps", True)
     with staged(browser, panel) as stage:
         page = stage.page
         page.get_by_text("check 1 of").click()
