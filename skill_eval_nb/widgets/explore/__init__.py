@@ -18,27 +18,16 @@ from ..ui.parts import button
 from ..ui.source import Background
 from ..ui.tree import forward
 from .choice import HEADLINE, Choice, SkillRuns
-from .explorer import VIEWS, Explorer, check_name
+from .explorer import VIEWS, Explorer
+from .export import Export, charts_view, export_view, written_view
 from .figures import Counted
 from .look import Look
-from .others import (
-    PARTS,
-    Export,
-    Outcome,
-    charts_view,
-    dialects,
-    draw,
-    export_view,
-    key_of,
-    outcome_view,
-    write,
-    write_chart,
-)
 from .rows import RowSearch, read_condition
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from skill_eval_nb.report import Written
     from skill_eval_nb.tables import Workspace
 
     from ..run import RunPanel
@@ -114,7 +103,7 @@ class Explore(Explorer):
     ) -> None:
         """Look at a workspace; see `explore`."""
         self.export_to = Export()
-        self._written: Outcome | None = None
+        self._written: Written | None = None
         self._writing = Background(self.show, self._fail)
         self._runs: RunPanel | None = None
         super().__init__(ws, request)
@@ -182,38 +171,30 @@ class Explore(Explorer):
             view = export_view(self.export_to, busy=busy)
         else:
             view = charts_view(look, self.export_to, busy=busy)
-        written = self._written
-        if written is None or written.tab != tab:
-            return view
-        return [view, outcome_view(written, self.export_to)]
+        return [view, written_view(self._written) if self._written else None]
 
     @action
     def hand(self, name: str, value: str) -> None:
         """Choose the `folder` that is written to, the `dialect`, or the `part` that is told of."""
-        options = {"dialect": dialects(), "part": PARTS}
-        if name in options:
-            check_name(value, options[name])
-        changed = {check_name(name, (*options, "folder")): value}
-        self.export_to = replace(self.export_to, **changed)
+        self.export_to = replace(self.export_to, **{name: value})
 
     @action
     def export(self) -> None:
         """Write benchmark.json, benchmark.md and report.html."""
         ws, choice, export = self.source.ws, self.choice, self.export_to
-        self._write(lambda: write(ws, choice, export))
+        self._write(lambda: export.write_report(ws, choice))
 
     @action
     def save_chart(self, kind: str) -> None:
         """Write the chart that is drawn as a picture."""
         ws, choice, export, name = self.source.ws, self.choice, self.export_to, self.seen.chart
-        drawn = self.counted.get(key_of(choice, name), lambda: draw(ws, choice, name))
-        self._write(lambda: write_chart(drawn or draw(ws, choice, name), name, kind, export))
+        self._write(lambda: export.write_chart(ws, choice, name, kind))
 
-    def _write(self, work: Callable[[], Outcome]) -> None:
+    def _write(self, work: Callable[[], Written]) -> None:
         """Write in a thread; what goes wrong is shown as every fault is."""
 
-        def take(outcome: Outcome) -> None:
-            self._written = outcome
+        def take(written: Written) -> None:
+            self._written = written
 
         if not self._writing.busy:
             self._written = None

@@ -35,10 +35,10 @@ from .choice import (
     suite_of,
 )
 from .evals import evals, outputs
+from .export import models
 from .figures import Counted
 from .look import Look, Opened, behind
-from .others import CHARTS, models, notes_view, problems
-from .quality import checks, dimensions
+from .quality import checks, dimensions, notes_view, problems
 from .rows import RowSearch
 from .verdict import summary, trend, verdict
 
@@ -80,8 +80,7 @@ def skills(suites: Sequence[SkillRuns], chosen: SkillRuns) -> Child:
     several = len({suite.workspace for suite in suites}) > 1
     options: dict[str, str] = {}
     for at, suite in enumerate(suites):
-        named = several and suite.workspace != suite.skill
-        where = f" · {as_label(suite.workspace, 60)}" if named else ""
+        where = f" · {as_label(suite.workspace, 60)}" if several else ""
         runs = "" if suite.n_runs else " (no runs yet)"
         options[str(at)] = f"{as_label(suite.skill, 60)}{where}{runs}"
     return choose("Skill", options, str(suites.index(chosen)), ("choose_suite",))
@@ -97,19 +96,9 @@ def _model_choice(look: Look) -> Child:
 
 
 def _iterations_menu(look: Look) -> Child:
-    names, chosen, turned = list(look.suite.iterations), look.choice.iterations, look.suite.turned
-    if len(names) < 2:
-        return None
-    label = "Configurations" if turned else "Iterations"
-    last = None if chosen == (names[-1],) else ("choose_iterations",)
-    content = h(
-        "div",
-        button("All", ("choose_iterations", *names) if len(chosen) < len(names) else None),
-        None if turned else button("Only the last", last),
-        ticks(label, {name: as_label(name) for name in names}, chosen, ("tick_iteration",)),
-    )
-    caption = as_label(chosen[0]) if len(chosen) == 1 else f"{len(chosen):,} of {len(names):,}"
-    return _menu(look, "iterations", label, caption, content)
+    names = {name: as_label(name) for name in look.suite.iterations}
+    label = "Configurations" if look.suite.turned else "Iterations"
+    return _menu(look, "iterations", label, names, look.choice.iterations)
 
 
 def _side_choices(look: Look) -> list[Node]:
@@ -145,35 +134,34 @@ def _metric_choice(suite: SkillRuns, chosen: str) -> Node:
 
 
 def _evals_menu(look: Look) -> Child:
-    """All evals, or some."""
-    evals = look.suite.evals
-    if len(evals) < 2:
-        return None
-    chosen = look.choice.evals or tuple(evals)
-    caption = "all" if len(chosen) == len(evals) else f"{len(chosen):,} of"
-    twins = look.suite.has_twins
+    evals, twins = look.suite.evals, look.suite.has_twins
     names = {
         key: as_label(name) + (f" ({as_label(key)})" if twins else "")
         for key, name in evals.items()
     }
-    content = h(
-        "div",
-        button("All", ("choose_evals",) if look.choice.evals else None),
-        ticks("Evals that count", names, chosen, ("tick_eval",)),
-    )
-    return _menu(look, "evals", "Evals", f"{caption} {len(evals):,}", content)
+    return _menu(look, "evals", "Evals", names, look.choice.evals or tuple(evals))
 
 
-def _menu(look: Look, name: str, label: str, caption: str, content: Node) -> Node:
-    """A list that opens below its label; it is only made while it is open."""
-    is_open = name in look.seen.unfolded
+def _menu(
+    look: Look, name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]
+) -> Child:
+    """Any number of several, in a list that opens below its label: it is made while it is open."""
+    if len(options) < 2:
+        return None
+    caption = f"{len(chosen):,} of {len(options):,}"
+    if len(chosen) in (1, len(options)):
+        caption = options[chosen[0]] if len(chosen) == 1 else f"all {len(options):,}"
+    content = [
+        button("All", (f"choose_{name}", *options)),
+        ticks(label, options, chosen, ("tick", name)),
+    ]
     return h(
         "div",
         h("span", label, cls="sen-x-label"),
         h(
             "details",
             h("summary", caption, aria_label=f"{label}: {caption}"),
-            h("div", content, cls="sen-x-drop") if is_open else None,
+            h("div", content, cls="sen-x-drop") if name in look.seen.unfolded else None,
             on={"toggle": ("unfold", name)},
             pops=True,
             cls="sen-x-menu",
@@ -410,13 +398,6 @@ class Explorer(Panel):
         self._choose(replace(self.request, iterations=names))
 
     @action
-    def tick_iteration(self, name: str, on: bool) -> None:
-        """Look at one iteration more, or less."""
-        self._choose(
-            replace(self.request, iterations=_with_ticked(self.choice.iterations, name, on=on))
-        )
-
-    @action
     def borrow(self, iteration: str, lender: str, baseline: str) -> None:
         """Compare an iteration with the baseline of another one; with none where it is empty."""
         key = (self.choice.workspace or "", self.choice.skill or "", iteration)
@@ -438,9 +419,6 @@ class Explorer(Panel):
         self._set_sides(self.choice.configuration, name)
 
     def _set_sides(self, own: str | None, other: str | None) -> None:
-        for name in (own, other):
-            if name is not None and self.suite is not None:
-                check_name(name, self.suite.configurations)
         if own == other:
             own, other = self.choice.baseline, self.choice.configuration
         self._choose(replace(self.request, configuration=own, baseline=other))
@@ -456,12 +434,11 @@ class Explorer(Panel):
         self._choose(replace(self.request, evals=ids))
 
     @action
-    def tick_eval(self, eval_id: str, on: bool) -> None:
-        """Count one eval more, or less."""
-        suite = self.suite
-        every = tuple(suite.evals) if suite is not None else ()
-        chosen = _with_ticked(self.choice.evals or every, eval_id, on=on)
-        self._choose(replace(self.request, evals=chosen))
+    def tick(self, what: str, name: str, on: bool) -> None:
+        """Look at one of the `iterations` more, or less, or count one of the `evals`."""
+        every = self.suite.evals if self.suite is not None else ()
+        kept = tuple(own for own in getattr(self.choice, what) or every if own != name)
+        self._choose(replace(self.request, **{what: (*kept, name) if on else kept}))
 
     # ── what is open ──────────────────────────────────────────────────────────────────────────
 
@@ -474,18 +451,12 @@ class Explorer(Panel):
     @action
     def see(self, name: str, value: str) -> None:
         """Open a `tab`, draw a `chart`, show a `kind` or `severity` alone."""
-        options = {"tab": self.TABS, "chart": CHARTS}
-        if name in options:
-            check_name(value, options[name])
         pages = {**self.seen.pages, PAGED[name]: 0} if name in PAGED else self.seen.pages
-        changed = {check_name(name, (*options, *PAGED)): value}
-        self.seen = replace(self.seen, pages=pages, **changed)
+        self.seen = replace(self.seen, pages=pages, **{name: value})
 
     @action
     def sort(self, name: str, column: str, direction: str = "up") -> None:
         """Sort what is listed by a column, "up" or "down"; as it was where neither."""
-        check_name(direction, ("up", "down", ""))
-        check_name(name, ("runs", "evals", "dimensions", "checks"))
         orders = {of: order for of, order in self.seen.sorted.items() if of != name}
         if direction:
             orders[name] = (column, direction == "down")
@@ -565,19 +536,3 @@ class Explorer(Panel):
         else:
             self._pick(select_runs("outputs", run.iteration, run.eval_id, name))
             self.open_pair(*run)
-
-
-def check_name(name: str, names: Any) -> str:
-    """The name, if there is such a thing.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if name not in names:
-        raise ValueError(f"There is no `{name}` here. There are: {', '.join(names)}.")
-    return name
-
-
-def _with_ticked(chosen: tuple[str, ...], name: str, *, on: bool) -> tuple[str, ...]:
-    kept = tuple(item for item in chosen if item != name)
-    return (*kept, name) if on else kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -262,13 +263,16 @@ def left_out(errored: int, unscored: int) -> list[str]:
     return [f"{number:,} {what}" for number, what in known if number]
 
 
-def filters(label: str, name: str, total: int, options: Mapping[str, str], chosen: str) -> Node:
-    """The way to the rows of a kind alone: a button each, and one for all."""
+def filters(label: str, name: str, counts: Counter[str], chosen: str) -> Node | None:
+    """The way to the rows of a kind alone, where there are several: a button each, one for all."""
+    if len(counts) < 2:
+        return None
+    words = {"": f"All {counts.total():,}", **{kind: f"{kind} {n:,}" for kind, n in counts.items()}}
     return h(
         "div",
         [
-            button(words, ("see", name, value), aria_pressed=value == chosen)
-            for value, words in {"": f"All {total:,}", **options}.items()
+            button(of, ("see", name, kind), aria_pressed=kind == chosen)
+            for kind, of in words.items()
         ],
         cls="sen-row sen-x-filters",
         role="group",

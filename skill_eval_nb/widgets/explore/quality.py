@@ -1,4 +1,4 @@
-"""The quality of outputs: expectations, and the dimensions of the rubric."""
+"""Expectations, dimensions of the rubric, what stands out, and problems: a view each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.expectations import CLASSES
@@ -15,16 +15,21 @@ from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, details, notice, pill, soft, waiting_note
+from ..ui.parts import KINDS, button, details, notice, pill, soft, table, waiting_note
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
 from . import figures
-from .choice import Part
+from .choice import Part, Place, iteration_name, of_path
 from .evals import EvalSide, delta_head, draw_lane, mean_of
 from .figures import TURNS, Cells, EvalCell
-from .look import Drawn, Lines, Look, filters, left_out, side_heads, sides_legend
-from .rows import sort_button
+from .look import Drawn, Lines, Look, behind, filters, left_out, row, side_heads, sides_legend
+from .rows import of_page, pager, sort_button
 from .verdict import adjustment_note, legend, stack, word
 
+if TYPE_CHECKING:
+    import polars as pl
+
+ORDER = (*CLASSES, *TURNS)
+"""Classes of expectations, and what became of one from one iteration to another."""
 CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"} | {
     "newly passing": "good",
     "newly failing": "bad",
@@ -43,7 +48,7 @@ def checks(look: Look) -> Node:
     lines = _check_lines(look, found)
     if not lines:
         return notice("No run was checked for any expectation.")
-    classes = Counter(check["class"] for check in lines.values())
+    classes = Counter(sorted((check["class"] for check in lines.values()), key=ORDER.index))
     kind = look.seen.kind if look.seen.kind in classes else ""
     wanted = [line for line, check in lines.items() if kind in ("", check["class"])]
     heads: list[Child] = [
@@ -57,7 +62,8 @@ def checks(look: Look) -> Node:
         data=lines,
     )
     caption = "Passed of those scored; a click shows the runs with their evidence"
-    return h("div", _class_filter(classes, kind), shown.view(look, heads, caption=caption))
+    filter_buttons = filters("Class of expectation", "kind", classes, kind)
+    return h("div", filter_buttons, shown.view(look, heads, caption=caption))
 
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
@@ -72,13 +78,6 @@ def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict
     return {line: known[line] for line in lines if line in known}
 
 
-def _class_filter(classes: Counter[str], chosen: str) -> Node:
-    """How many expectations are of which class, and the way to those alone."""
-    names = [name for name in (*CLASSES, *TURNS) if classes[name]]
-    labels = {name: f"{name} {classes[name]:,}" for name in names}
-    return filters("Class of expectation", "kind", classes.total(), labels, chosen)
-
-
 def _sort_keys(look: Look, lines: Mapping[Line, Row]) -> dict[str, Callable[[Line], Any]]:
     """What expectations are sorted by: words, the share that passed on each side, the class."""
 
@@ -86,11 +85,10 @@ def _sort_keys(look: Look, lines: Mapping[Line, Row]) -> dict[str, Callable[[Lin
         passed, failed, *_ = _counts(lines[line], name) or (0, 0)
         return passed / (passed + failed) if passed + failed else None
 
-    classes = {name: at for at, name in enumerate((*CLASSES, *TURNS))}
     return {
         "text": lambda line: natural(line[0][1]),
         **{kind: partial(share_on, name) for kind, name in look.kinds},
-        "class": lambda line: classes.get(lines[line]["class"]),
+        "class": lambda line: ORDER.index(lines[line]["class"]),
     }
 
 
@@ -149,11 +147,6 @@ def _share_cell(line: Line, found: Row, kind: str, name: str) -> Node:
     )
 
 
-TOGETHER = "run + judge"
-MANY_JUDGINGS = (
-    "No output was judged twice, so the judge's part cannot be separated from that of the "
-    "runs: judge again (nothing is rerun) to separate them."
-)
 Dimension = tuple[tuple[str], Part]
 
 
@@ -257,22 +250,104 @@ def _delta(found: Row | None, axis: Axis) -> list[Child]:
 
 def _remarks(rows: Sequence[Row]) -> list[Child]:
     """What to know about these figures before believing them."""
-    together = any(source["component"].endswith(TOGETHER) for source in rows)
     notes: dict[str, dict[str, None]] = {}
     for source in rows:
         who = f"{as_label(source['dimension'], 40)} ({as_label(source['configuration'], 40)})"
         for sentence in (source["note"] or "").replace(". ", ".\n").splitlines():
-            words = sentence.strip(" .")
-            if words and not words.startswith("No output was judged"):  # which MANY_JUDGINGS says
-                notes.setdefault(f"{words}.", {})[who] = None
+            notes.setdefault(sentence, {})[who] = None
     remarks = [
         h("li", sentence, h("span", f" {', '.join(who)}", cls="sen-soft"))
         for sentence, who in notes.items()
     ]
+    doubts = details("What to know about the shares", h("ul", remarks), key="doubts")
+    said = "Means are over all runs that were scored; deltas are paired by eval."
+    return [soft(said), doubts if remarks else None]
+
+
+LOOKS = {
+    "gain and cost": "good",
+    "hurts": "bad",
+    "left out": "odd",
+    "unpaired": "odd",
+    "outlier": "odd",
+}
+
+
+def notes_view(look: Look) -> Node:
+    """The view of notes, an iteration after the other."""
+    found = look.figures(figures.notes)
+    if any(rows is None for rows in found.values()):
+        return waiting_note("Counting")
+    if not any(found.values()):
+        return notice("Nothing notable.", fine=True)
+    return h("div", [_notes_of(look, part, rows) for part, rows in found.items()])
+
+
+def _notes_of(look: Look, part: Part, rows: Sequence[Row]) -> list[Child]:
+    items: list[Node] = []
+    for number, note in enumerate(rows):
+        at = ("notes", part.iteration, str(number))
+        below = h("div", behind(look), key="below") if look.is_at(at) else None
+        look.placed |= below is not None
+        items.append(h("li", _note_item(part, number, note), below, key=str(at)))
+    title = h("h4", iteration_name(part.iteration)) if look.several else None
+    return [title, h("ul", items, cls="sen-x-notes")]
+
+
+def _note_item(part: Part, number: int, note: Row) -> list[Child]:
+    act = ("pick", "note", part.iteration, number) if note["evals"] or note["runs"] else None
+    more = note["expectations"]
     return [
-        h("p", MANY_JUDGINGS, cls="sen-soft") if together else None,
-        soft("Means are over all runs that were scored; deltas are paired by eval."),
-        details("What to know about the shares", h("ul", remarks), key="doubts")
-        if remarks
-        else None,
+        pill(note["kind"], LOOKS.get(note["kind"], "")),
+        h("span", f" {as_label(note['text'], 2000)} "),
+        button("Show the runs", act, kind="quiet") if act else None,
+        h("small", f"({len(more):,} expectations)", cls="sen-soft") if len(more) > 1 else None,
     ]
+
+
+COLUMNS = 4
+
+
+def problems(look: Look) -> Node:
+    """The view of problems: errors first."""
+    every = look.problems
+    if not every:
+        return notice("Everything could be used as it is.", fine=True)
+    counts = Counter(problem["severity"] for _, problem in every)
+    chosen = look.seen.severity if look.seen.severity in counts else ""
+    kept = [item for item in every if chosen in ("", item[1]["severity"])]
+    runs = look.ws.polars("runs").filter(workspace=look.choice.workspace, skill=look.choice.skill)
+    rows: list[Node] = []
+    for number, problem in of_page(kept, look.seen.page("problems")):
+        at = ("problems", str(number))
+        rows.append(_problem_row(look, number, problem, runs, at))
+        rows += look.below(at, COLUMNS)
+    return h(
+        "div",
+        filters("Severity", "severity", counts, chosen),
+        table(
+            ["Problem", "Where", "What was found", "Runs"],
+            rows,
+            caption="What was found in the files, and what to do",
+            cls="sen-x-problems",
+        ),
+        pager(len(kept), look.seen.page("problems"), "problems", "problem"),
+    )
+
+
+def _problem_row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: Place) -> Node:
+    severity, code = problem["severity"], as_label(problem["code"])
+    where = as_label(problem["where"] or "", 200)
+    touched = of_path(runs, problem["path"]).height
+    found: Child = h("span", "of no run alone", cls="sen-soft sen-small")
+    if touched:
+        spoken = f"{code}: show the {count(touched, 'run')} it is about"
+        found = button(count(touched, "run"), ("pick", "problem", number), aria_label=spoken)
+    path = h("code", as_label(problem["path"], 400), cls="sen-x-path")
+    cells = [
+        [pill(severity, KINDS[severity]), h("small", f" {code}")],
+        [path, h("small", f" {where}", cls="sen-soft") if where else None],
+        as_label(problem["message"], 600),
+        found,
+    ]
+    return row(cells, key=str(at), chosen=look.is_at(at))

@@ -60,7 +60,9 @@ def test_lists_over_the_page_close_by_escape_and_by_a_click_elsewhere(browser):
             menu.click()
             stage.settle()
             assert panel.seen.unfolded == {"evals"}
-            page.get_by_role("group", name="Evals that count").get_by_role("checkbox").first.focus()
+            page.get_by_role("group", name="Evals", exact=True).get_by_role(
+                "checkbox"
+            ).first.focus()
             close()
             stage.settle()
             assert panel.seen.unfolded == set()
