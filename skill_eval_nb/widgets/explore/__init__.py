@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.stats.looks import find_iterations
-from skill_eval_nb.text import as_label
 from skill_eval_nb.workspace.jobs import find_skill
 
 from ..show.run import SHOWING_CSS
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Explore", "explore"]
 
 HERE = Path(__file__).parent
+NO_SKILL = "No skill with evals is in or next to these runs: sen.run_panel(SKILL) takes another."
 
 
 def explore(
@@ -127,17 +127,16 @@ class Explore(Explorer):
 
     def _run_more(self, iteration: str, runs: int) -> Child:
         """The button that opens the run panel, or what it lacks."""
-        folder = self._folder_of(iteration)
-        if folder is not None and find_skill(folder) is not None:
+        if self._find_skill(iteration) is not None:
             return button("Run these …", ("run_more", iteration, runs))
-        where = "these tables" if folder is None else as_label(folder.parent.name, 60)
-        lacks = f"No skill with evals is in or next to {where}: sen.run_panel(SKILL) takes another."
-        return [button("Run these …", None), " ", h("small", lacks, cls="sen-soft")]
+        return [button("Run these …", None), " ", h("small", NO_SKILL, cls="sen-soft")]
 
-    def _folder_of(self, iteration: str) -> Path | None:
-        choice = self.choice
-        names = (choice.workspace or "", choice.skill or "", iteration)
-        return find_iterations(self.source.ws).get(names)
+    def _find_skill(self, iteration: str) -> tuple[Path, Path] | None:
+        """The folder of an iteration, and that of its skill."""
+        names = (self.choice.workspace or "", self.choice.skill or "", iteration)
+        folder = find_iterations(self.source.ws).get(names)
+        skill = None if folder is None else find_skill(folder)
+        return None if folder is None or skill is None else (folder, skill)
 
     @action
     def run_more(self, iteration: str, runs: int) -> None:
@@ -145,12 +144,10 @@ class Explore(Explorer):
         from ..run import run_panel
         from ..run.plan import settings_of
 
-        folder = self._folder_of(iteration)
-        skill = None if folder is None else find_skill(folder)
-        if folder is None or skill is None:
-            raise LookupError("The skill's folder is not there any more.")
-        self._runs = run_panel(**settings_of(folder, skill, runs))
-        self._runs.observe(lambda _: self.show(), "_wire")
+        found = self._find_skill(iteration)
+        if found is not None:
+            self._runs = run_panel(**settings_of(*found, runs))
+            self._runs.observe(lambda _: self.show(), "_wire")
 
     @action
     def in_runs(self, name: str, *values: Any) -> None:

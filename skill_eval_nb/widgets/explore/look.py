@@ -180,15 +180,6 @@ class Look:
                 return part, found
         return None, None
 
-    def find_lender(self, iteration: str) -> str | None:
-        """The iteration whose baseline one without could have: the last before it, else any."""
-        own, base = self.choice.sides[0], self.choice.baseline
-        sides = self.suite.iterations
-        if base is None or base in sides[iteration] or own not in sides[iteration]:
-            return None
-        before = list(sides)[: list(sides).index(iteration)]
-        return next((name for name in [*reversed(before), *sides] if base in sides[name]), None)
-
     def is_at(self, at: Place) -> bool:
         """Whether this row was clicked."""
         return self.seen.clicked is not None and self.seen.clicked.at == at
@@ -201,9 +192,9 @@ class Look:
         cell = h("td", behind(self), colspan=str(columns))
         return [h("tr", cell, cls="sen-x-below", key="below")]
 
-    def called(self, iteration: str) -> str:
-        """What stands behind a name in a row where several iterations are looked at."""
-        return iteration_name(iteration) if self.several else ""
+    def where(self, part: Part) -> str:
+        """What stands behind a title where several iterations are looked at."""
+        return f", {iteration_name(part.iteration)}" if self.several else ""
 
 
 def sides_legend(look: Look) -> Node:
@@ -363,7 +354,7 @@ class Lines(Generic[L]):
         at, drawn, where = (
             place_of(self.name, line),
             self.draw(line),
-            look.called(line[1].iteration),
+            iteration_name(line[1].iteration) if look.several else "",
         )
         first = by is not None
         cells = [row_head(drawn, where, first=first), *drawn.cells]

@@ -9,13 +9,13 @@ from typing import Any
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
-from skill_eval_nb.stats.pairing import UNSTATED, choose
+from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.values import better, headline_of, model_name, natural
 from skill_eval_nb.stats.verdict import Row, say_answer, word_of
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, pill, soft, table, table_row
+from ..ui.parts import button, pill, soft, table, table_row, waiting_note
 from ..ui.track import (
     DECIDED,
     MISSING,
@@ -110,7 +110,7 @@ def verdict(look: Look) -> Node:
     """The card with the answer."""
     found = differences(look)
     if None in found.values() and not any(found.values()):
-        content: Child = h("p", "Counting …", cls="sen-soft")
+        content: Child = waiting_note("Counting")
     else:
         content = [_answer_lines(look, found), tracks(look, found)]
     return h("div", content, _spread_bars(look), cls="sen-card sen-x-verdict", key="verdict")
@@ -146,13 +146,12 @@ def _answer_lines(look: Look, found: Found) -> list[Child]:
 
 
 def _say_mean(look: Look) -> str:
-    """The mean of the one side that there is, in the last iteration."""
+    """The mean of the last iteration, where there is but one side."""
     part, rows = look.last(figures.summary)
-    own = [row for row in rows or () if row["metric"] == look.choice.metric]
-    if len(look.suite.configurations) > 1 or not own or own[0]["mean"] is None:
+    mean = next((row["mean"] for row in rows or () if row["metric"] == look.choice.metric), None)
+    if part is None or mean is None or len(look.suite.configurations) > 1:
         return "Nothing to compare"
-    where = f", {iteration_name(part.iteration)}" if part and len(look.suite.iterations) > 1 else ""
-    return f"Mean {look.meant.name}{where}: {size(look.meant, own[0]['mean'])}"
+    return f"Mean {look.meant.name}{look.where(part)}: {size(look.meant, mean)}"
 
 
 def _say_lowest(look: Look, part: Part) -> Child:
@@ -165,8 +164,7 @@ def _say_lowest(look: Look, part: Part) -> Child:
         return None
     eval_id, name = min(own, key=lambda key: (sign * own[key].mean, *map(natural, key)))
     cell, act = own[eval_id, name], ("pick", "runs", part.iteration, eval_id, name, side)
-    of = "" if side == UNSTATED else f" of {as_label(side, 40)}"
-    words = [f"Worst eval{of}: ", button(as_label(name), act, kind="quiet")]
+    words = [f"Worst eval of {as_label(side, 40)}: ", button(as_label(name), act, kind="quiet")]
     words.append(f", {look.meant.name} {size(look.meant, cell.mean)}")
     rows = look.counted.runs(look.choice, select_runs(*act[1:])).filter(status="graded")
     counted = rows.drop_nulls(["passed", "failed"]).sort("pass_rate").head(1)
@@ -210,20 +208,12 @@ def word(found: Row) -> Node:
 
 
 def why_none(look: Look) -> str:
-    """Why two sides cannot be compared."""
-    choice = look.choice
-    names = [as_label(name, 40) for name in look.suite.configurations]
-    if len(names) < 2:
-        known = names and look.suite.configurations[0] != UNSTATED
-        of = f"configuration, {names[0]}" if known else "unnamed configuration"
-        return f"All runs belong to one {of}. Run a baseline to compare."
-    if choice.baseline is None:
-        why = choose(look.suite.configurations)[1]
-        return f"There is {why}. Choose one above." if why else "Choose a baseline above."
-    own, other = as_label(choice.configuration, 40), as_label(choice.baseline, 40)
-    names = [iteration_name(name) for name in choice.iterations]
-    where = names[0] if len(names) == 1 else f"the {len(names):,} iterations"
-    return f"No eval has a run of {own} and one of {other} in {where}."
+    """Why two sides cannot be compared, and what to do."""
+    if not look.compares:
+        why = choose(look.suite.configurations)[1] or "only one side was run here"
+        return f"{as_label(why[0].upper() + why[1:], 300)}. Choose a baseline above, or run one."
+    own, other = (as_label(name, 40) for name in look.choice.sides)
+    return f"No eval has a run of {own} and one of {other} here."
 
 
 def tracks(look: Look, found: Found) -> Child:
@@ -278,7 +268,6 @@ def _spread_bars(look: Look) -> Child:
     part, rows = look.last(figures.sources)
     if part is None or not rows:
         return None
-    where = f", {iteration_name(part.iteration)}" if look.several else ""
     bars: list[Node] = []
     for kind, name in look.kinds:
         own = [source for source in rows if source["configuration"] == name]
@@ -286,7 +275,7 @@ def _spread_bars(look: Look) -> Child:
         bars.append(h("div", title, stack(own, kind, as_label(name))))
     return h(
         "div",
-        h("h4", f"Where the spread of {look.meant.name} comes from{where}"),
+        h("h4", f"Where the spread of {look.meant.name} comes from{look.where(part)}"),
         h("div", bars, cls="sen-x-sources"),
         legend(rows),
     )
@@ -313,7 +302,7 @@ def summary(look: Look) -> Child:
     if part is None or not look.kinds:
         return None
     if rows is None:
-        return h("p", "Counting …", cls="sen-soft")
+        return waiting_note("Counting")
     known = {(row["metric"], row["configuration"]): row for row in rows}
     names = [name for name in SHOWN if any((name, side) in known for _, side in look.kinds)]
     deltas = {
@@ -323,11 +312,11 @@ def summary(look: Look) -> Child:
     }
     if not names:
         return None
-    where = f", {iteration_name(part.iteration)}" if look.several else ""
     heads = ["Metric", *(as_label(name, 30) for _, name in look.kinds)]
     numbers = range(1, len(heads))
     heads += ["Difference", "These evals"] if look.compares else []
-    caption = f"Means over all runs{where}" + ("; differences eval by eval" * look.compares)
+    caption = f"Means over all runs{look.where(part)}"
+    caption += "; differences eval by eval" * look.compares
     shown = [_metric_row(look, name, known, deltas.get(name)) for name in names]
     return h(
         "div",
@@ -391,7 +380,7 @@ def trend(look: Look) -> Child:
     more = soft(f"{count(left, 'earlier iteration')}: choose them above.") if left else None
     caption = f"{look.meant.title}, iteration by iteration"
     shown = table(heads, rows, caption=caption, cls="sen-x-trend")
-    return h("div", _say_unpaired(every), shown, more, key="trend")
+    return h("div", shown, more, key="trend")
 
 
 def _iteration_row(
@@ -422,18 +411,18 @@ def _difference_cells(look: Look, part: Part, found: Sequence[Row] | None) -> li
         of = lent and h("small", f"against {as_label(lent)}’s ", cls="sen-soft")
         undo = button("Undo", ("borrow", part.iteration, "", ""), kind="quiet") if lent else None
         return [[delta_view(look.meant, row), of and h("div", of, undo)], word(row)]
-    lender = look.find_lender(part.iteration)
+    lender = _find_lender(look, part.iteration)
     if lender is None:
         return [soft("…" if found is None else "no difference"), None]
     words, act = f"use {as_label(lender)}’s baseline", ("borrow", part.iteration, lender)
     return [button(words, (*act, look.choice.baseline), kind="quiet"), None]
 
 
-def _say_unpaired(look: Look) -> Child:
-    """How many iterations cannot be compared."""
-    alone = [part for part in look.parts if look.find_lender(part.iteration)]
-    if not alone or not look.compares:
+def _find_lender(look: Look, iteration: str) -> str | None:
+    """The iteration whose baseline one without could have: the last before it, else any."""
+    own, base = look.choice.sides[0], look.choice.baseline
+    sides = look.suite.iterations
+    if base is None or base in sides[iteration] or own not in sides[iteration]:
         return None
-    has = "has" if len(alone) == 1 else "have"
-    of, base = count(len(look.parts), "iteration"), as_label(look.choice.baseline, 40)
-    return h("p", f"{len(alone):,} of {of} {has} no run of {base}, and no difference by itself.")
+    before = list(sides)[: list(sides).index(iteration)]
+    return next((name for name in [*reversed(before), *sides] if base in sides[name]), None)
