@@ -281,9 +281,11 @@ class Explorer(Panel):
 
         Rows of `ws.runs`, in the backend of the workspace, polars or pandas.
         """
-        runs = self.counted.find_runs(self.choice, self.seen.clicked, *self.seen.sought)
-        for name, (lender, baseline) in self._lent.items():
-            runs = move_runs(runs, name, lender, baseline)
+        choice = self.choice
+        runs = self.seen.find_runs(self.counted, choice)
+        for (*place, name), (lender, baseline) in self.borrowed.items():
+            if place == [choice.workspace, choice.skill]:
+                runs = move_runs(runs, name, lender, baseline)
         if self.turned:
             keys = swap_iterations(runs.select(RUN))
             every = self.source.ws.polars("runs")
@@ -332,14 +334,7 @@ class Explorer(Panel):
         )
 
     def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
-        lent = {name: lender for name, (lender, _) in self._lent.items()}
-        return Look(counted, suite, choice, self.seen, self._show_run, borrowed=lent)
-
-    @property
-    def _lent(self) -> dict[str, tuple[str, str]]:
-        """Of the skill that is looked at, by iteration whose baseline it has, and the baseline."""
-        place = (self.choice.workspace, self.choice.skill)
-        return {key[2]: lent for key, lent in self.borrowed.items() if key[:2] == place}
+        return Look(counted, suite, choice, self.seen, self._show_run, borrowed=self.borrowed)
 
     def _show_run(self, key: RunKey) -> Node:
         own = key

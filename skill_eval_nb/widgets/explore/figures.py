@@ -21,7 +21,7 @@ from skill_eval_nb.stats.verdict import Row
 
 from ..ui.source import Recent
 from .choice import Part, SkillRuns, runs_of, suites_of, turned_workspace, within
-from .rows import Condition, RowSearch, RunFinder, Things
+from .rows import RunFinder, Things
 
 if TYPE_CHECKING:
     import polars as pl
@@ -246,13 +246,6 @@ class Counted:
         """The runs that are meant; the last answers are kept."""
         key = (replace(choice, metric=""), clicked)
         return self._runs.get_or_make(key, lambda: runs_of(self.ws, choice, clicked))
-
-    def find_runs(
-        self, choice: Choice, clicked: Selection | None, search: RowSearch, where: Condition | None
-    ) -> pl.DataFrame:
-        """The runs that are meant and looked for."""
-        runs = self.finder.find(self.runs(choice, clicked), search)
-        return runs if where is None else runs.filter(where.meant)
 
     def words_and_things(self, shown: pl.DataFrame) -> list[tuple[str | None, Things]]:
         """What runs that are shown are found by; no words while they are read."""

@@ -21,6 +21,7 @@ from ..ui.parts import KINDS, button, outcome_pill, pill, soft, table, table_row
 from ..ui.source import RunKey, key_of
 from ..ui.track import MISSING, size
 from .choice import (
+    Borrowed,
     Choice,
     Part,
     Place,
@@ -88,14 +89,14 @@ class Opened:
     search: RowSearch = field(default_factory=RowSearch)
     condition: Condition | None = None
 
-    @property
-    def sought(self) -> tuple[RowSearch, Condition | None]:
-        """What is looked for among the runs that are meant."""
-        return self.search, self.condition
-
     def page(self, name: str) -> int:
         """The page of what is paged."""
         return self.pages.get(name, 0)
+
+    def find_runs(self, counted: Counted, choice: Choice) -> pl.DataFrame:
+        """The runs that are meant and looked for."""
+        runs = counted.finder.find(counted.runs(choice, self.clicked), self.search)
+        return runs if self.condition is None else runs.filter(self.condition.meant)
 
 
 @dataclass
@@ -110,7 +111,7 @@ class Look:
         show_run: makes a run as a whole.
         links: whether names are the way to the runs behind them.
         placed: whether the list of the runs that are meant stands below a row already.
-        borrowed: by iteration the one whose baseline it has.
+        borrowed: which iterations have the baseline of another one.
         run_more: makes the way to more runs of an iteration, as many of each eval a side.
     """
 
@@ -121,7 +122,7 @@ class Look:
     show_run: Callable[[RunKey], Node]
     links: bool = True
     placed: bool = False
-    borrowed: Mapping[str, str] = field(default_factory=dict[str, str])
+    borrowed: Borrowed = field(default_factory=dict)
     run_more: Callable[[str, int], Child] = lambda iteration, runs: None  # noqa: ARG005
 
     def __post_init__(self) -> None:
@@ -151,15 +152,12 @@ class Look:
         wanted = self.parts if parts is None else parts
         return self.counted.figures(count, wanted, self.choice.metric)
 
-    def of_metric(
-        self, headline: Count, others: Count, parts: Sequence[Part] | None = None
-    ) -> dict[Part, list[Any] | None]:
+    def of_metric(self, headline: Count, others: Count) -> dict[Part, list[Any] | None]:
         """The rows of the metric that is looked at; None for those that are being counted.
 
         Args:
             headline: counts the metric that decides by itself.
             others: counts all others, adjusted together.
-            parts: of these alone.
         """
 
         def own(found: Any) -> list[Any] | None:
@@ -168,7 +166,7 @@ class Look:
         counts = [headline, others]
         if self.choice.metric != headline_of(metrics_of(self.suite)):
             counts.reverse()  # it seldom decides, in parts that lack what decides elsewhere
-        rows = {part: own(found) for part, found in self.figures(counts[0], parts).items()}
+        rows = {part: own(found) for part, found in self.figures(counts[0]).items()}
         missing = [part for part, found in rows.items() if found == []]
         return rows | {part: own(found) for part, found in self.figures(counts[1], missing).items()}
 
@@ -367,9 +365,8 @@ COLUMNS = ("pass_rate", "rubric_weighted_mean", "time_seconds", "tokens", "cost_
 """Figures of a run that are listed beside the one that is looked at."""
 MOST = 280
 """Characters of an evidence that the list shows; the run as a whole has all of it."""
-EVIDENCE, REASON = "Evidence", "The judge’s reason"
-REASONS: dict[str, str] = dict.fromkeys((EVIDENCE, REASON), "sen-x-reason")
-"""Columns that hold sentences, and their look."""
+REASON = "sen-x-reason"
+"""The look of cells that hold sentences."""
 
 
 def behind(look: Look) -> Node:
@@ -378,29 +375,29 @@ def behind(look: Look) -> Node:
     if clicked is not None and clicked.at[0] == "outputs" and look.seen.opened:
         return h("section", button("Close", ("clear",)), open_runs(look, look.seen.opened))
     every = look.counted.runs(look.choice, clicked)
-    key = ("found", look.choice, clicked, repr(seen.sought))
-    found = look.counted.get(
-        key, lambda: look.counted.find_runs(look.choice, clicked, *seen.sought)
-    )
-    runs = every.clear() if found is None else found
-    page = page_of(runs.height, look.seen.page("runs"))
-    # of a single one, the list says more than the run itself where it was clicked for something
-    alone = clicked is not None and every.height == 1
-    listed = not alone or bool(clicked and (clicked.check or clicked.dimension))
+    key = ("found", look.choice, clicked, repr((seen.search, seen.condition)))
+    found = look.counted.get(key, lambda: seen.find_runs(look.counted, look.choice))
+    columns = _run_columns(look, every)
+    keys: Keys = {"Run": _by_name} | {column.name: column.key for column in columns if column.key}
+    runs = _sort_runs(every.clear() if found is None else found, keys, seen.sorted.get("runs"))
+    page = page_of(runs.height, seen.page("runs"))
+    opened = seen.opened
+    if clicked is not None and every.height == 1 and not opened:
+        opened = (key_of(every.row(0, named=True)),)
     none = waiting_note("Searching") if found is None else soft("There is no such run.")
+    shown = runs.slice(page * PAGE, PAGE)
     return h(
         "section",
         h(
             "div",
             _say_which(look, runs.height, every.height),
-            table_buttons(f"{id(look.counted)} runs", "runs", lambda: _sort_runs(look, runs)),
+            table_buttons(f"{id(look.counted)} runs", "runs", lambda: runs),
             button("Show all runs", ("clear",)) if clicked else None,
             cls="sen-row sen-middle sen-x-listed",
         ),
         _find_runs(look) if every.height > 1 else None,
-        none if runs.is_empty() else _list_runs(look, runs, page) if listed else None,
+        none if runs.is_empty() else _list_runs(look, shown, columns, keys, opened),
         pager(runs.height, page, "runs", "run"),
-        open_runs(look, look.seen.opened or (key_of(every.row(0, named=True)),)) if alone else None,
         cls="sen-x-behind",
         aria_label="The runs behind it",
         key="behind",
@@ -426,27 +423,24 @@ def _find_runs(look: Look) -> Child:
     return [bar, where and h("p", "Only where ", h("code", as_label(where.words, 200)))]
 
 
-def _sort_runs(look: Look, runs: pl.DataFrame) -> pl.DataFrame:
+def _sort_runs(runs: pl.DataFrame, keys: Keys, order: Order | None) -> pl.DataFrame:
     """The runs in the order in which they are listed."""
     import polars as pl
 
-    keys, order = _run_keys(_run_columns(look, runs)), look.seen.sorted.get("runs")
     if order is None or order[0] not in keys:
         return runs
     return pl.DataFrame(in_order(runs.rows(named=True), keys, order), schema=runs.schema)
 
 
-def _run_keys(columns: Sequence[Column]) -> Keys:
-    return {"Run": _by_name} | {column.name: column.key for column in columns if column.key}
-
-
-def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
-    columns = _run_columns(look, runs)
-    keys = _run_keys(columns)
-    shown = _sort_runs(look, runs).slice(page * PAGE, PAGE)
+def _list_runs(
+    look: Look,
+    shown: pl.DataFrame,
+    columns: Sequence[Column],
+    keys: Keys,
+    opened: Sequence[RunKey],
+) -> Child:
     heads = ["Run", *(column.name for column in columns)]
-    looks = [None, *(REASONS.get(column.name) for column in columns)]
-    opened = look.seen.opened
+    looks = [None, *(column.look for column in columns)]
     on_page = shown.rows(named=True)
     has = look.counted.words_and_things(shown)
     rows: list[Node] = []
@@ -461,8 +455,8 @@ def _list_runs(look: Look, runs: pl.DataFrame, page: int) -> Child:
             rows.append(h("tr", below, cls="sen-x-below", key="opened"))
     titles = [sort_button(name, "runs", name) if name in keys else name for name in heads]
     order = look.seen.sorted.get("runs", ("", False))
-    sorted_by = order if order[0] in keys else None
-    return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=sorted_by)
+    order = order if order[0] in keys else None
+    return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=order)
 
 
 def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:
@@ -506,11 +500,19 @@ def _run_head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
 
 
 class Column(NamedTuple):
-    """What is listed of each run: its name, the cell, and what rows are sorted by, if they are."""
+    """What is listed of each run.
+
+    Attributes:
+        name: of the column.
+        cell: what stands there.
+        key: what rows are sorted by; None where they cannot be.
+        look: the class of a cell.
+    """
 
     name: str
     cell: Callable[[Row], Child]
     key: Callable[[Row], Any] | None = None
+    look: str | None = None
 
 
 def _run_columns(look: Look, runs: pl.DataFrame) -> list[Column]:
@@ -569,7 +571,7 @@ def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Co
 
     return [
         Column("Verdict", verdict_pill, lambda run: last(run, "passed")),
-        Column(EVIDENCE, lambda run: _evidence(last(run, "evidence"))),
+        Column("Evidence", lambda run: _evidence(last(run, "evidence")), look=REASON),
     ]
 
 
@@ -592,7 +594,7 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
 
     return [
         Column(metric_of(RUBRIC + dimension).title, scores_cell, mean_of_run),
-        Column(REASON, reason_cell),
+        Column("The judge’s reason", reason_cell, look=REASON),
     ]
 
 

@@ -359,10 +359,10 @@ def trend(look: Look) -> Child:
     names = tuple(look.suite.iterations)
     if len(names) < 2 or look.suite.turned or not look.kinds:
         return None
-    # any of them may have the baseline that the chosen ones lack
-    every = replace(look, choice=settle_choice(look.suite, replace(look.choice, iterations=names)))
-    last = every.parts[-MOST:]
-    found = every.of_metric(figures.headline, figures.others, last)
+    # one of them may have the baseline that the chosen ones lack
+    last = replace(look.choice, iterations=names[-MOST:])
+    every = replace(look, choice=settle_choice(look.suite, last))
+    found = every.of_metric(figures.headline, figures.others)
     summaries = every.figures(figures.summary)
     means = {
         (part.iteration, row["configuration"]): row
@@ -375,8 +375,8 @@ def trend(look: Look) -> Child:
     heads: list[Child] = ["Iteration", scale(axis, look.meant, look.meant.axis), "Mean"]
     heads += ["Difference", "These evals"] if every.compares else []
     chosen = look.choice.iterations
-    rows = [_iteration_row(every, part, means, axis, found, chosen) for part in last]
-    left = len(every.parts) - len(last)
+    rows = [_iteration_row(every, part, means, axis, found, chosen) for part in every.parts]
+    left = len(names) - len(rows)
     more = soft(f"{count(left, 'earlier iteration')}: choose them above.") if left else None
     caption = f"{look.meant.title}, iteration by iteration"
     shown = table(heads, rows, caption=caption, cls="sen-x-trend")
@@ -406,7 +406,8 @@ def _iteration_row(
 def _difference_cells(look: Look, part: Part, found: Sequence[Row] | None) -> list[Child]:
     """What the skill changes; where there is no baseline, that of another one is offered."""
     row = next(iter(found or ()), None)
-    lent = look.borrowed.get(part.iteration)
+    key = (look.choice.workspace or "", look.choice.skill or "", part.iteration)
+    lent, _ = look.borrowed.get(key, (None, None))
     if row and row["estimate"] is not None:
         of = lent and h("small", f"against {as_label(lent)}’s ", cls="sen-soft")
         undo = button("Undo", ("borrow", part.iteration, "", ""), kind="quiet") if lent else None
