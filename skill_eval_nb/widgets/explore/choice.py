@@ -13,6 +13,7 @@ from skill_eval_nb.stats.values import (
     RUBRIC,
     RUN,
     Model,
+    headline_of,
     in_order,
     models,
     natural,
@@ -147,8 +148,7 @@ def _suite_of(
     every = {iteration for iteration, _ in sides}
     names = sorted(every, key=natural) if turned else order_iterations(own)
     evals = own.select("eval_id", "eval_name").unique(maintain_order=True).rows()
-    numbers = own.select(pl.col(METRICS).cast(pl.Float64).is_finite().any())
-    known = numbers.row(0, named=True) if own.height else {}
+    known = own.select(pl.col(METRICS).cast(pl.Float64).is_finite().any()).row(0, named=True)
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
     compared = tuple(sorted(_compared_iterations(own), key=names.index))
     distinct = models(own)
@@ -159,8 +159,8 @@ def _suite_of(
             name: tuple(sorted((own for at, own in sides if at == name), key=side))
             for name in names
         },
-        evals=dict(sorted(evals, key=lambda eval_: (natural(eval_[0]), natural(eval_[1])))),
-        metrics=tuple(name for name in METRICS if known.get(name)),
+        evals=dict(sorted(evals, key=_place)),
+        metrics=tuple(name for name in METRICS if known[name]),
         dimensions=tuple(sorted(scored["dimension"].unique(), key=natural)),
         n_runs=own.height,
         compared=compared,
@@ -286,7 +286,7 @@ def settle_choice(suite: SkillRuns | None, choice: Choice) -> Choice:
         configuration=configuration,
         baseline=baseline,
         evals=evals if len(evals) < len(suite.evals) else (),
-        metric=_metric(suite, choice.metric) or _first_metric(suite),
+        metric=_metric(suite, choice.metric) or headline_of(metrics_of(suite)),
         model=choice.model if choice.model in suite.models else suite.model,
     )
 
@@ -357,11 +357,6 @@ def _metric(suite: SkillRuns, name: str) -> str | None:
         return name
     whole = RUBRIC + name.removeprefix(RUBRIC)
     return whole if whole in metrics_of(suite) else None
-
-
-def _first_metric(suite: SkillRuns) -> str:
-    known = metrics_of(suite)
-    return HEADLINE if HEADLINE in known else next(iter(known), HEADLINE)
 
 
 Part: TypeAlias = Choice

@@ -246,16 +246,16 @@ def outputs(look: Look) -> Child:
     """The view of outputs; a click on one opens it beside that of the other side."""
     sides = [name for _, name in look.kinds]
     names = list(dict.fromkeys([*sides, *look.suite.configurations]))
-    columns = [_OutputColumn(look, name) for name in names[:COLUMNS]]
+    columns = [_output_column(look, name) for name in names[:COLUMNS]]
 
     def draw_eval(line: Line) -> Drawn:
         (eval_id, name), part = line
         act = ("pick", "eval", part.iteration, eval_id, name)
-        return Drawn(as_label(name), act, [column.cell(line) for column in columns])
+        return Drawn(as_label(name), act, [draw_cell(line) for _, draw_cell in columns])
 
     evals = list_evals(look, look.figures(figures.eval_keys))
     shown, paging = Lines("outputs", "eval", evals, draw_eval).view(
-        look, [column.head for column in columns], label="Outputs by eval and configuration"
+        look, [head for head, _ in columns], label="Outputs by eval and configuration"
     )
     left = len(names) - COLUMNS
     return h(
@@ -267,38 +267,32 @@ def outputs(look: Look) -> Child:
     )
 
 
-class _OutputColumn:
-    """The runs of a configuration, and what is shown of them."""
+def _output_column(look: Look, name: str) -> tuple[Node, Callable[[Line], Child]]:
+    """The head of a configuration's column, and what makes the cell of an eval."""
+    head = h("span", h("i", cls=f"sen-x-swatch sen-x-{look.kind_of(name)}"), as_label(name, 60))
+    own = replace(look.choice, configuration=name, baseline=None)
+    parts = {part: replace(part, configuration=name, baseline=None) for part in look.parts}
+    cells = look.counted.figures(figures.cells, list(parts.values()), RATE.column)
+    runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for run in look.counted.runs(own, None).iter_rows(named=True):
+        runs[run["iteration"], run["eval_id"], run["eval_name"]].append(run)
 
-    def __init__(self, look: Look, name: str) -> None:
-        self._look = look
-        kind = {side: kind for kind, side in look.kinds}.get(name, "other")
-        self.head = h("span", h("i", cls=f"sen-x-swatch sen-x-{kind}"), as_label(name, 60))
-        own = replace(look.choice, configuration=name, baseline=None)
-        parts = {part: replace(part, configuration=name, baseline=None) for part in look.parts}
-        rates = look.counted.figures(figures.cells, list(parts.values()), RATE.column)
-        self._rates = {
-            (eval_key, part): cell.mean
-            for part, mine in parts.items()
-            for (eval_key, _), cell in (rates[mine] or {}).items()
-        }
-        self._runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
-        for run in look.counted.runs(own, None).iter_rows(named=True):
-            self._runs[run["iteration"], run["eval_id"], run["eval_name"]].append(run)
-
-    def cell(self, line: Line) -> Child:
+    def draw_cell(line: Line) -> Child:
         """The first run's output, as the button that opens it."""
-        (eval_id, name), part = line
-        runs = self._runs[part.iteration, eval_id, name]
-        if not runs:
+        key, part = line
+        mine = runs[part.iteration, *key]
+        if not mine:
             return soft("no run")
-        file, words = read_beginning(folder_of(self._look.ws, runs[0]))
-        about = h("small", f" {count(len(runs), 'run')} · {file}", cls="sen-soft")
+        cell = (cells[parts[part]] or {}).get((key, name))
+        file, words = read_beginning(folder_of(look.ws, mine[0]))
+        about = h("small", f" {count(len(mine), 'run')} · {file}", cls="sen-soft")
         begins = h("div", words, cls="sen-x-begins", dir="auto") if words else None
-        key = key_of(runs[0])
+        run = key_of(mine[0])
         return button(
-            [h("div", h("b", size(RATE, self._rates.get(line))), about), begins],
-            ("open_outputs", name, *key),
+            [h("div", h("b", size(RATE, cell and cell.mean)), about), begins],
+            ("open_outputs", key[1], *run),
             cls="sen-x-output",
-            aria_expanded=key in self._look.seen.opened,
+            aria_expanded=run in look.seen.opened,
         )
+
+    return head, draw_cell

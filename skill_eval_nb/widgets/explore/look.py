@@ -190,6 +190,10 @@ class Look:
         cell = h("td", behind(self), colspan=str(columns))
         return [h("tr", cell, cls="sen-x-below", key="below")]
 
+    def kind_of(self, configuration: str) -> str:
+        """Which side a configuration is: `with`, `base`, or `other` where it is none."""
+        return next((kind for kind, name in self.kinds if name == configuration), "other")
+
     def where(self, part: Part) -> str:
         """What stands behind a title where several iterations are looked at."""
         return f", {iteration_name(part.iteration)}" if self.several else ""
@@ -483,10 +487,9 @@ def _run_head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
     name = as_label(run["eval_name"])
     where = as_label(key.iteration) if look.several and key.iteration != NO_ITERATION else ""
     of = " · ".join(filter(None, (as_label(key.configuration, 40), where)))
-    kind = {side: kind for kind, side in look.kinds}.get(key.configuration, "other")
     spoken = f"{name}, {as_label(key.configuration, 40)}, run {key.run_number}"
     return [
-        h("i", cls=f"sen-x-swatch sen-x-{kind}"),
+        h("i", cls=f"sen-x-swatch sen-x-{look.kind_of(key.configuration)}"),
         button(
             f"{name} · run {key.run_number}",
             ("open_run", *key),
