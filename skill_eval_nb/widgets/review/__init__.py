@@ -20,7 +20,7 @@ from .layout import POINTS, VERDICTS, review_view
 from .queue import (
     ALL,
     PAIRS,
-    SHOWN,
+    PARTS,
     ItemFinder,
     Pair,
     ReviewChoice,
@@ -37,13 +37,6 @@ __all__ = ["Review", "review"]
 
 
 HERE = Path(__file__).parent
-
-AFTER = {
-    "workspace": ("iteration", "configuration", "against"),
-    "iteration": ("configuration", "against"),
-    "pair": ("configuration", "against"),
-}
-"""What is left open again where something else is asked for."""
 
 
 class Review(Panel):
@@ -100,8 +93,6 @@ class Review(Panel):
     @action
     def show_only(self, shown: str) -> None:
         """Show all, those not reviewed, or those with failed checks."""
-        if shown not in SHOWN:
-            raise LookupError(f"There is no `{shown}`; there are {', '.join(SHOWN)}.")
         self._begin(shown=shown)
 
     @action
@@ -116,8 +107,12 @@ class Review(Panel):
 
     @action
     def ask_for(self, part: str, name: str) -> None:
-        """Put something else side by side, or another workspace, iteration or configuration."""
-        again = dict.fromkeys(("eval_id", "at", *AFTER.get(part, ())), "")
+        """Put something else side by side, or another workspace, iteration or configuration.
+
+        What depends on that is left open again.
+        """
+        later = PARTS[2:] if part == "pair" else PARTS[PARTS.index(part) + 1 :]
+        again = dict.fromkeys(("eval_id", "at", *later), "")
         changes = {**again, part: name, "revealed": False, "search": RowSearch()}
         self._scope, self._choice = self._settle_scope(replace(self._choice, **changes))
         self._begin()
@@ -224,7 +219,7 @@ class Review(Panel):
             try:
                 self._scope, self._choice = self._settle_scope(self._choice)
             except LookupError:
-                lost = dict.fromkeys(("workspace", *AFTER["workspace"]), "")
+                lost = dict.fromkeys(PARTS, "")
                 self._scope, self._choice = self._settle_scope(replace(self._choice, **lost))
             self._begin()
         self.show()

@@ -42,15 +42,14 @@ from ..ui.parts import (
 )
 from ..ui.source import RunKey
 from .queue import (
-    ALL,
     LETTERS,
     PAIRS,
     SHOWN,
     Item,
     ReviewState,
+    hide_folder,
     in_order,
     outcome,
-    seal_tree,
     token_of,
 )
 
@@ -318,13 +317,9 @@ def _step_buttons(now: ReviewState) -> Node:
 
 def _nothing_left(now: ReviewState) -> Node:
     """What stands there where nothing is left of what was asked for."""
-    if now.choice.search:
-        return notice("No run has all that is searched for.")
-    if now.choice.shown == "left":
+    if now.choice.shown == "left" and not now.choice.search:
         return notice("All of these are reviewed.", fine=True)
-    if now.choice.shown != ALL:
-        return notice("No check failed in any of these.", fine=True)
-    return notice("There are no runs here.")
+    return notice("No run matches what is chosen.")
 
 
 NEAR = 200
@@ -354,10 +349,11 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
     named = {"": "all", **{id_: line(name) for id_, name in evals.items()}}
     return h(
         "div",
-        _one_of("Workspace", scope.workspaces, choice.workspace, "workspace"),
+        _part_choice(now, "workspace", "Workspace"),
         choose("Side by side", {**PAIRS}, choice.pair, ("ask_for", "pair")),
-        _one_of("Iteration", scope.iterations, choice.iteration, "iteration"),
-        [] if choice.hidden else _configuration_choices(now),
+        _part_choice(now, "iteration", "Iteration"),
+        None if choice.hidden else _part_choice(now, "configuration", "Configuration"),
+        None if choice.hidden else _part_choice(now, "against", "Beside it"),
         choose("Show", _shown_options(now), choice.shown, ("show_only",)),
         choose("Eval", named, choice.eval_id, ("show_eval",)) if len(evals) > 1 else None,
         _place_choice(now),
@@ -373,22 +369,10 @@ def _find_bar(now: ReviewState) -> Child:
     return find_bar(now.choice.search, now.finder.things, words)
 
 
-def _one_of(label: str, names: Sequence[str], chosen: str, part: str) -> Node | None:
-    options: Options = {name: line(name) or "all" for name in names}
-    return choose(label, options, chosen, ("ask_for", part)) if len(names) > 1 else None
-
-
-def _configuration_choices(now: ReviewState) -> list[Node | None]:
-    choice, names = now.choice, now.scope.configurations
-    if choice.pair == "single":
-        options = ["", *names] if len(names) > 1 else []
-        return [_one_of("Configuration", options, choice.configuration, "configuration")]
-    if len(names) < 3 and choice.pair != "iterations":
-        return []
-    return [
-        _one_of("Configuration", names, choice.configuration, "configuration"),
-        _one_of("Beside it", now.scope.others, choice.against, "against"),
-    ]
+def _part_choice(now: ReviewState, part: str, label: str) -> Node | None:
+    options = {name: line(name) or "all" for name in now.scope.options[part]}
+    chosen = getattr(now.choice, part)
+    return choose(label, options, chosen, ("ask_for", part)) if len(options) > 1 else None
 
 
 def _shown_options(now: ReviewState) -> Options:
@@ -497,7 +481,7 @@ def _open_item(now: ReviewState, item: Item) -> Child:
     columns: list[Child] = []
     for title, key, folder in zip(titles, runs, folders, strict=True):
         column = ShownRun(now, key, title, token_of(key), item).column()
-        columns.append(seal_tree(column, folder) if now.choice.hidden else column)
+        columns.append(hide_folder(column, folder) if now.choice.hidden else column)
     numbers = {key.run_number for key in item.runs}
     several = len({key.run_number for other in now.items for key in other.runs}) > 1
     number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
@@ -526,9 +510,9 @@ def _compare_sides(
 ) -> Child:
     """What differs between the two outputs, in a blind review without their folders."""
     unfolded = "difference" in now.choice.unfolded
-    found: Child = difference_details(titles, folders, unfolded=unfolded)
+    found = difference_details(titles, folders, unfolded=unfolded)
     for folder in folders if now.choice.hidden else ():
-        found = seal_tree(found, folder)
+        found = hide_folder(found, folder)
     return found
 
 

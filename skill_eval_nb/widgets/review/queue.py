@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -20,11 +20,9 @@ from skill_eval_nb.workspace import natural
 from skill_eval_nb.workspace.feedback import COMPLETE, Remarks
 
 from ..explore.rows import RowSearch, RunFinder, Things
-from ..ui import Child, Node, h, offer
-from ..ui.panel import read_blob
+from ..ui import Child, h
 from ..ui.parts import line, table
-from ..ui.source import RunKey, key_of
-from ..ui.tree import flat
+from ..ui.source import Recent, RunKey, key_of
 from .book import Book, Page
 
 if TYPE_CHECKING:
@@ -41,6 +39,8 @@ PAIRS: dict[Pair, str] = {
     "checks": "single checks, to pass or fail",
 }
 """What is put side by side, and how that is called."""
+PARTS = ("workspace", "iteration", "configuration", "against")
+"""Parts of a choice that name something of what was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Scope:
         skill: the skill.
         items: the runs or pairs, in order.
         sides: what each side of a pair is called.
-        workspaces, iterations, configurations, others: what else could be asked for.
+        options: by part of the choice what it could be.
         lacking: why there is nothing to see, or nothing beside it.
     """
 
@@ -193,10 +193,7 @@ class Scope:
     skill: str = ""
     items: Sequence[Item] = ()
     sides: tuple[str, ...] = ()
-    workspaces: Sequence[str] = ()
-    iterations: Sequence[str] = ()
-    configurations: Sequence[str] = ()
-    others: Sequence[str] = ()
+    options: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict.fromkeys(PARTS, ()))
     lacking: str | None = None
 
 
@@ -224,10 +221,10 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
     configurations = sorted(here["configuration"].unique(), key=side)
     baseline, why = choose(configurations)
     treated = [name for name in configurations if name != baseline] or configurations
-    whole = choice.pair in ("single", "checks")
-    configuration = choice.configuration or ("" if whole else treated[0])
-    if configuration:
-        _one_of("configuration", configuration, configurations)
+    if choice.pair in ("single", "checks") and len(configurations) > 1:
+        treated = configurations = ["", *configurations]
+    configuration = choice.configuration or treated[0]
+    _one_of("configuration", configuration, configurations)
     others, against, lacking = [], "", None
     if choice.pair == "with and without":
         others = [name for name in configurations if name != configuration]
@@ -239,24 +236,20 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         before = iterations[: iterations.index(iteration)]
         against = choice.against or next(reversed(before), "")
         lacking = f"there is no iteration before {iteration}"
-    mine = here.filter(configuration=configuration) if configuration else here
+    own = {"configuration": configuration} if configuration else {}
     beside, sides = [], ()
     if against:
         _one_of("configuration or iteration", against, others)
         column = "iteration" if choice.pair == "iterations" else "configuration"
-        own = {"iteration": iteration, "configuration": configuration}
-        sides, lacking = (own[column], against), None
-        beside = frame.filter(**own | {column: against}).iter_rows(named=True)
+        place = {"iteration": iteration, **own}
+        sides, lacking = (place[column], against), None
+        beside = frame.filter(**place | {column: against}).iter_rows(named=True)
     if choice.of_checks:
-        one = {"configuration": configuration} if configuration else {}
-        offered = (
-            offer_checks(ws)
-            .drop_nulls("run_number")
-            .filter(workspace=workspace, iteration=iteration, **one)
-        )
-        items = list(map(_item, offered.iter_rows(named=True)))
+        offered = offer_checks(ws).drop_nulls("run_number")
+        mine = offered.filter(workspace=workspace, iteration=iteration, **own)
+        items = list(map(_item, mine.iter_rows(named=True)))
     else:
-        items = side_by_side(mine.iter_rows(named=True), beside)
+        items = side_by_side(here.filter(**own).iter_rows(named=True), beside)
     alone = lacking and f"These runs have no counterpart: {lacking}."
     return Scope(
         replace(
@@ -269,17 +262,15 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
         here["skill"][0],
         items,
         sides,
-        workspaces,
-        iterations,
-        configurations,
-        others,
+        dict(zip(PARTS, (workspaces, iterations, configurations, others), strict=True)),
         " ".join(filter(None, (unnumbered, alone))) or None,
     )
 
 
 def _one_of(what: str, name: str, known: Sequence[str]) -> str:
     if name not in known:
-        raise LookupError(f"There is no {what} `{name}` here; there are {', '.join(known)}.")
+        there = ", ".join(filter(None, known))
+        raise LookupError(f"There is no {what} `{name}` here; there are {there}.")
     return name
 
 
@@ -298,14 +289,16 @@ class ItemFinder:
             {kind: own for kind, own in things.items() if kind not in told}
             for things in self._finder.things(self._runs)
         ]
-        self._last: tuple[RowSearch, frozenset[RunKey]] = RowSearch(), frozenset()
+        self._found: Recent[frozenset[RunKey]] = Recent(1)
 
     def find(self, search: RowSearch) -> frozenset[RunKey]:
         """The runs that are found; those of the last time are kept."""
-        if self._last[0] != search:
-            found = self._finder.find(self._runs, search).iter_rows(named=True)
-            self._last = search, frozenset(map(key_of, found))
-        return self._last[1]
+
+        def find_keys() -> frozenset[RunKey]:
+            found = self._finder.find(self._runs, search)
+            return frozenset(map(key_of, found.iter_rows(named=True)))
+
+        return self._found.get_or_make(repr(search), find_keys)
 
 
 LETTERS = ("A", "B")
@@ -330,23 +323,17 @@ def _differences(item: Item, remarks: Feedback) -> dict[str, float]:
 ALL_DIMENSIONS = "all dimensions"
 
 
-def count_preferences(items: Iterable[Item], remarks: Feedback) -> dict[str, Counter[int]]:
-    """On the mean of all dimensions, and on each: how often the first side (1), none or the other.
+def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) -> Child:
+    """Which side was preferred how often: in a sentence, and on each dimension in a table.
 
     A pair that was not scored on both sides is in none of them.
     """
-    found: dict[str, Counter[int]] = defaultdict(Counter)
+    found: dict[str, Counter[int]] = defaultdict(Counter)  # by whether the first is higher
     for item in items:
         differences = _differences(item, remarks)
         whole = {ALL_DIMENSIONS: sum(differences.values())} if differences else {}
         for name, difference in (whole | differences).items():
             found[name][(difference > 1e-9) - (difference < -1e-9)] += 1
-    return dict(found)
-
-
-def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) -> Child:
-    """Which side was preferred how often, said first and then shown."""
-    found = count_preferences(items, remarks)
     if not found:
         return h("p", "No pair was scored on both sides.")
     first, second = map(line, sides)
@@ -365,27 +352,15 @@ def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) ->
     ]
 
 
-def seal_tree(node: Child, folder: Path | None) -> list[Node]:
-    """A tree in which nothing tells the folder: neither texts nor names that only the page has."""
-    return [_seal_node(child, "" if folder is None else str(folder)) for child in flat(node)]
-
-
-def _seal_node(node: Node, folder: str) -> Node:
+def hide_folder(node: Any, folder: Path | None) -> Any:
+    """A tree, or a part of one, in which nothing tells the folder."""
+    if folder is None or node is None:
+        return node
     if isinstance(node, str):
-        return node.replace(folder, "…") if folder else node
-    tag, attributes, children = node
-    unnamed = {name: _hide_folder(name, value, folder) for name, value in attributes.items()}
-    return [tag, unnamed, [_seal_node(child, folder) for child in children]]
-
-
-def _hide_folder(name: str, value: Any, folder: str) -> Any:
-    if name == "blob":
-        return offer(_digest(value), lambda: read_blob(value))
-    return value.replace(folder, _digest(folder)) if folder and isinstance(value, str) else value
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+        return node.replace(str(folder), "…")
+    if isinstance(node, dict):
+        return {name: hide_folder(value, folder) for name, value in node.items()}
+    return [hide_folder(part, folder) for part in node] if isinstance(node, list) else node
 
 
 @dataclass(frozen=True)

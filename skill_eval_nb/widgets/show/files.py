@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -51,10 +52,10 @@ class OutputFile:
         stem, dot, ending = self.name.rpartition("/")[2].rpartition(".")
         return ending.lower() if dot and stem else ""
 
-    @property
+    @cached_property
     def blob(self) -> str:
-        """A name for its bytes: another one when they change."""
-        return f"file {self.path} {self.mtime_ns} {self.size}"
+        """A name for its bytes, that tells nothing of the file: another one when they change."""
+        return sha256(repr((self.path, self.mtime_ns, self.size)).encode()).hexdigest()[:20]
 
     def read(self, most: int | None = None) -> bytes:
         """What it holds, or so many bytes of that.

@@ -175,7 +175,7 @@ def show_outputs(folder: Path, *, key: str) -> Node:
 def outputs_of(folder: Path, files: Sequence[OutputFile], *, key: str) -> Node:
     """The same where the files have been listed."""
     why = "It put out no files." if folder.is_dir() else "Its folder is no longer there."
-    parts = [_head(files, folder), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
+    parts = [_head(files), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
     return h("div", parts if files else soft(why), cls="sen-outputs", key=f"{key} outputs")
 
 
@@ -197,13 +197,13 @@ def summary_of(files: Sequence[OutputFile]) -> str:
     return f"{count(len(files), 'file')}, {size(sum(file.size for file in files))}"
 
 
-def _head(files: Sequence[OutputFile], folder: Path) -> Node | None:
+def _head(files: Sequence[OutputFile]) -> Node | None:
     if len(files) < 2:
         return None
     whole = [file for file in files if file.reason is None]
     packed = None
     if sum(file.size for file in whole) <= DOWNLOAD:
-        blob = f"zip {folder} {hash(tuple(file.blob for file in whole))}"
+        blob = f"zip {hash(tuple(file.blob for file in whole))}"
         offer(blob, lambda: (_zip_files(whole), "application/zip"))
         packed = _download(blob, "outputs.zip", "all files", " Download all")
     return h(
