@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from time import monotonic
 
@@ -56,75 +55,57 @@ def draw_rows(
         prose: whether the rows are paragraphs, which have no numbers.
         unfold: what stands in the place of lines that are not shown.
     """
-    heads: list[Child] = [h("span", head, cls="sen-unseen") for head in ("old line", "new line")]
-    texts: list[Child] = [
-        h("span", line(name), cls=None if names else "sen-unseen")
-        for name in names or ("before", "after")
-    ]
-    if prose:
-        heads = texts
-    elif beside:
-        heads = [heads[0], texts[0], heads[1], texts[1]]
-    else:
-        heads.append(h("span", "text", cls="sen-unseen"))
-    looks = [beside and "beside", not beside and "column", prose and "prose"]
-    drawn = _Drawn(names is not None, beside, prose, len(heads), unfold)
-    body = [*drawn.rows(rows[:MOST_ROWS])]
-    left = (
-        [f"{tied(len(rows) - MOST_ROWS, 'more row')} not shown."] if len(rows) > MOST_ROWS else []
-    )
-    if drawn.room < 0:
-        left.append("Of the last lines the words are not compared: that would take seconds.")
-    body += [h("tr", h("td", words, colspan=len(heads), cls="sen-diff-gap")) for words in left]
-    cls = " ".join(["sen-diff", *(f"sen-diff-{look}" for look in looks if look)])
-    return table(heads, body, label=label, cls=cls)
-
-
-class _Drawn:
-    """Rows as they are drawn, and the room that is left for comparing words."""
-
-    def __init__(
-        self, apart: bool, beside: bool, prose: bool, width: int, unfold: Callable[[Gap], Child]
-    ) -> None:
-        self._apart, self._beside, self._prose, self._width = apart, beside, prose, width
-        self._unfold = unfold
-        self.room = MARKED
-
-    def rows(self, rows: Iterable[Row | Gap]) -> Iterator[Node]:
-        """In one column, of each block that changed first what went and then what came."""
-        for changed, block in groupby(rows, lambda row: isinstance(row, Row) and not row.same):
-            arrived: list[Node] = []
-            for row in block:
-                if isinstance(row, Gap):
-                    gap = h("td", self._unfold(row), colspan=self._width, cls="sen-diff-gap")
-                    yield h("tr", gap, key=f"gap-{row.at}")
-                    continue
-                old, new = self._cells(row)
-                if self._beside:
-                    yield h("tr", [cells[self._prose :] for cells in (old, new)])
-                elif not changed:
-                    yield h("tr", old[0], *new)
-                else:
-                    none = h("td", cls="sen-diff-number")
-                    arrived += [h("tr", none, *new)] if row.new else []
-                    if row.old:
-                        yield h("tr", old[0], none, old[1])
-            yield from arrived
-
-    def _cells(self, row: Row) -> list[tuple[Node, Node]]:
-        """The number and the text of either side."""
-        texts = [((line[1], False),) if line else () for line in (row.old, row.new)]
+    heads, room = _draw_heads(names, beside, prose), MARKED
+    body: list[Node] = []
+    arrived: list[Node] = []  # in one column, of lines that changed all that went come first
+    for row in rows[:MOST_ROWS]:
+        if isinstance(row, Gap) or row.same:
+            body += arrived
+            arrived = []
+        if isinstance(row, Gap):
+            gap = h("td", unfold(row), colspan=len(heads), cls="sen-diff-gap")
+            body.append(h("tr", gap, key=f"gap-{row.at}"))
+            continue
         if row.old and row.new and not row.same:
-            self.room -= len(row.old[1]) * len(row.new[1])
-            if self.room >= 0:
-                texts = mark_changes(row.old[1], row.new[1])
-        kinds = ("same", "same") if row.same else ("old", "new")
-        if self._apart and not row.same:
-            kinds = ("apart", "apart")
-        return [
-            (h("td", str(line[0]) if line else "", cls="sen-diff-number"), _text(kind, pieces))
-            for line, kind, pieces in zip((row.old, row.new), kinds, texts, strict=True)
-        ]
+            room -= len(row.old[1]) * len(row.new[1])
+        old, new = _cells(row, apart=names is not None, marked=room >= 0)
+        if beside:
+            body.append(h("tr", [cells[prose:] for cells in (old, new)]))
+        elif row.same:
+            body.append(h("tr", old[0], *new))
+        else:
+            none = h("td", cls="sen-diff-number")
+            body += [h("tr", old[0], none, old[1])] if row.old else []
+            arrived += [h("tr", none, *new)] if row.new else []
+    left: list[str] = []
+    if len(rows) > MOST_ROWS:
+        left.append(f"{tied(len(rows) - MOST_ROWS, 'more row')} not shown.")
+    if room < 0:
+        left.append("Of the last lines the words are not compared: that would take seconds.")
+    notes = [h("tr", h("td", words, colspan=len(heads), cls="sen-diff-gap")) for words in left]
+    look = f"sen-diff sen-diff-{'beside' if beside else 'column'}{' sen-diff-prose' * prose}"
+    return table(heads, [*body, *arrived, *notes], label=label, cls=look)
+
+
+def _draw_heads(names: tuple[str, str] | None, beside: bool, prose: bool) -> list[Child]:
+    unseen = [h("span", head, cls="sen-unseen") for head in ("old line", "new line", "text")]
+    look = None if names else "sen-unseen"
+    old, new = (h("span", line(name), cls=look) for name in names or ("before", "after"))
+    if prose:
+        return [old, new]
+    return [unseen[0], old, unseen[1], new] if beside else [*unseen]
+
+
+def _cells(row: Row, *, apart: bool, marked: bool) -> list[tuple[Node, Node]]:
+    """The number and the text of either side, with the words that differ where these are marked."""
+    texts = [((line[1], False),) if line else () for line in (row.old, row.new)]
+    if row.old and row.new and not row.same and marked:
+        texts = mark_changes(row.old[1], row.new[1])
+    kinds = ("same", "same") if row.same else ("apart", "apart") if apart else ("old", "new")
+    return [
+        (h("td", str(line[0]) if line else "", cls="sen-diff-number"), _text(kind, pieces))
+        for line, kind, pieces in zip((row.old, row.new), kinds, texts, strict=True)
+    ]
 
 
 def _text(kind: str, pieces: Sequence[Span]) -> Node:
