@@ -336,14 +336,14 @@ class Explorer(Panel):
     def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
         return Look(counted, suite, choice, self.seen, self._show_run, borrowed=self.borrowed)
 
-    def _show_run(self, key: RunKey) -> Node:
+    def _show_run(self, key: RunKey, colour: str) -> Node:
         own = key
         if self.turned:
             own = key._replace(iteration=key.configuration, configuration=key.iteration)
         lender, baseline = self.borrowed.get(key[:3], ("", ""))
         if key.configuration == baseline:
             own = key._replace(iteration=lender)
-        return show_run(self.source.ws, own)
+        return show_run(self.source.ws, own, colour)
 
     def _content(self, look: Look) -> Child:
         """What the open tab holds."""

@@ -108,7 +108,7 @@ class Look:
         suite: the skill.
         choice: the settled one.
         seen: what is open.
-        show_run: makes a run as a whole.
+        show_run: makes a run as a whole, in the colour of its side.
         links: whether names are the way to the runs behind them.
         placed: whether the list of the runs that are meant stands below a row already.
         borrowed: which iterations have the baseline of another one.
@@ -119,7 +119,7 @@ class Look:
     suite: SkillRuns
     choice: Choice
     seen: Opened
-    show_run: Callable[[RunKey], Node]
+    show_run: Callable[[RunKey, str], Node]
     links: bool = True
     placed: bool = False
     borrowed: Borrowed = field(default_factory=dict)
@@ -466,7 +466,8 @@ def _list_runs(
 def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:
     """Runs as a whole, those of two sides beside each other with what differs above them."""
     both = sorted(opened, key=lambda run: (run.configuration == look.choice.baseline, run))
-    beside = h("div", [look.show_run(run) for run in both], cls="sen-columns")
+    shown = [look.show_run(run, look.kind_of(run.configuration)) for run in both]
+    beside = h("div", shown, cls="sen-columns")
     if len(both) > 1:
         differs = compare_runs(look.ws, both, "difference" in look.seen.unfolded)
         return h("div", differs, beside)

@@ -189,8 +189,7 @@ class ShownRun:
         ]
         judged = () if choice.hidden else ("checks", "rubric", "critique")
         for part in (*judged, *(() if choice.hidden and not choice.of_checks else ("transcript",))):
-            unfolded, toggle = part in choice.unfolded, ("unfold", part)
-            how = {"unfolded": unfolded, "toggle": toggle, "token": self.token}
+            how = {"unfolded": choice.unfolded, "token": self.token}
             parts.append(section(part, ws, key, folder, **how))
         return h(
             "section",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.stats import pairing
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables import Workspace
@@ -16,7 +17,6 @@ from skill_eval_nb.text import count, dollars
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import (
     KINDS,
-    Act,
     between,
     copy_button,
     dots,
@@ -385,17 +385,23 @@ def anchors_of(text: object) -> dict[str, str]:
 
 
 SECTIONS = ("figures", "checks", "rubric", "critique", "transcript", "outputs")
-_SHADES: WeakKeyDictionary[Workspace, dict[str, str]] = WeakKeyDictionary()
 NAMES = 4
 """Files whose names stand in the line that unfolds them."""
 
 
-def show_run(ws: Workspace, key: RunKey) -> Node:
-    """One run, headed by what it is; the long parts are to be unfolded."""
+def show_run(ws: Workspace, key: RunKey, colour: str | None = None) -> Node:
+    """One run, headed by what it is; the long parts are to be unfolded.
+
+    Args:
+        ws: the workspace.
+        key: the run.
+        colour: that of its side: `with`, `base` or `other`; by its name if not given.
+    """
     row = next(iter(rows(ws, "runs", key)), None)
     if row is None:
         return h("div", soft(f"There is no run {line(run_in_words(key))} any more."), cls="sen-run")
-    side = h("span", name(key.configuration), cls=f"sen-side sen-side-{_side_colour(ws, key)}")
+    colour = colour or ("with" if likeness(key.configuration) is None else "base")
+    side = h("span", name(key.configuration), cls=f"sen-side sen-side-{colour}")
     of = between(
         [f"run {key.run_number}", None if key.iteration == "none" else name(key.iteration)]
     )
@@ -407,18 +413,6 @@ def show_run(ws: Workspace, key: RunKey) -> Node:
     parts = [section(part, ws, key, folder) for part in SECTIONS]
     whole = h("div", head, prompt_view(ws, key))
     return h("section", whole, parts, cls="sen-run", key=f"run {key}")
-
-
-def _side_colour(ws: Workspace, key: RunKey) -> str:
-    """Which of the pair of colours is the configuration's."""
-    from skill_eval_nb.charts.theme import BASELINE, WITH_SKILL, baselines, colours
-
-    shades = _SHADES.get(ws)
-    if shades is None:
-        runs = ws.polars("runs").select("workspace", "skill", "iteration", "configuration").unique()
-        names = set(runs["configuration"])
-        shades = _SHADES[ws] = colours(names, baselines(runs), names)
-    return {WITH_SKILL: "with", BASELINE: "base"}.get(shades.get(key.configuration, ""), "other")
 
 
 def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node | None:
@@ -445,8 +439,7 @@ def section(
     key: RunKey,
     folder: Path | None,
     *,
-    unfolded: bool = False,
-    toggle: Act | None = None,
+    unfolded: Collection[str] | None = None,
     token: str = "",
 ) -> Child:
     """A part of what is shown of a run.
@@ -456,8 +449,8 @@ def section(
         ws: the workspace.
         key: the run.
         folder: its folder; None where it has none of its own.
-        unfolded: whether what can be folded is open.
-        toggle: the action that opens it; without one all of it is there already.
+        unfolded: the parts that the action `unfold` has opened; None where all of them are there,
+            to be opened without it.
         token: the run, where nothing may tell which it is.
     """
     if part == "figures":
@@ -477,7 +470,7 @@ def section(
         title, summary = "Transcript", transcript_summary(folder)
         if summary is None:
             return soft("There is no transcript.")
-        content = show_transcript(folder) if unfolded or toggle is None else h("div")
+        content = show_transcript(folder) if unfolded is None or part in unfolded else h("div")
     else:
         files = output_files(folder)
         names = between([name(file.name) for file in files[:NAMES]], ", ")
@@ -487,9 +480,10 @@ def section(
     if content is None:
         return None
     words = [h("span", title, cls="sen-strong"), " ", h("span", summary, cls="sen-soft")]
-    on = {"toggle": toggle} if toggle is not None else None
-    look = {"cls": "sen-part", "key": f"{part} {token or key}"}
-    return h("details", h("summary", words), content, open=unfolded, on=on, **look)
+    look: dict[str, Any] = {"cls": "sen-part", "key": f"{part} {token or key}"}
+    if unfolded is not None:
+        look |= {"open": part in unfolded, "on": {"toggle": ("unfold", part)}}
+    return h("details", h("summary", words), content, **look)
 
 
 SORTS = ("claims", "notes", "suggestions")
