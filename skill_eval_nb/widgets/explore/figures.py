@@ -88,7 +88,7 @@ others_of_both = _against_baseline(partial(overview, others=True))
 headline_by_eval = _against_baseline(partial(overview_by_eval, others=False))
 others_by_eval = _against_baseline(partial(overview_by_eval, others=True))
 notes = _against_baseline(lambda *own: stats.notes(*own).iter_rows(named=True))
-discrimination = _against_baseline(lambda *own: stats.discrimination(*own).iter_rows(named=True))
+check_rows = _against_baseline(lambda *own: stats.discrimination(*own).iter_rows(named=True))
 
 
 def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
@@ -131,13 +131,6 @@ def dimension_sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     return _of_each(parts, stats.variance(ws).iter_rows(named=True))
 
 
-def check_rows(ws: Workspace, parts: Parts, metric: str) -> list[Rows]:
-    """The rows of `discrimination`."""
-    if ws.polars("expectations").is_empty():
-        return [[] for _ in parts]
-    return discrimination(ws, parts, metric)
-
-
 FLIPS = ("newly failing", "newly passing")
 TURNS = (*FLIPS, "less often", "more often", "as before", "unknown")
 """What became of an expectation from one iteration to another."""
@@ -149,8 +142,6 @@ def flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     Each is of one eval, and has its name in `evals`; where it has a p, that stands first in
     `reason`.
     """
-    if ws.polars("expectations").is_empty():
-        return [[] for _ in parts]
     found = stats.discrimination_by_eval(ws, parts[0].baseline).to_dicts()
     for row in found:
         row["class"] = turn(row["baseline_pass_rate"], row["pass_rate"])

@@ -13,7 +13,7 @@ from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import CheckLabel
 from skill_eval_nb.tables.columns import TABLES
 from skill_eval_nb.tables.document_rows import labels_text, scores_text
-from skill_eval_nb.tables.frames import to_pandas, to_polars
+from skill_eval_nb.tables.frames import like, to_polars
 from skill_eval_nb.workspace import NothingToLoad
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
@@ -319,21 +319,13 @@ class Book:
                 }
                 for column, value in record.items():
                     values[column].append(value)
-        frame = to_polars(columns, values)
-        return to_pandas(frame) if ws.backend == "pandas" else frame
+        return like(ws, to_polars(columns, values))
 
 
 def _stamps(files: Iterable[Path]) -> list[tuple[int, ...]]:
-    """Others where a file has changed."""
-    stamps: list[tuple[int, ...]] = []
-    for path in files:
-        try:
-            status = path.stat()
-        except OSError:
-            stamps.append(())
-        else:
-            stamps.append((status.st_mtime_ns, status.st_size, status.st_ino))
-    return stamps
+    """Others where a file has changed, or is gone."""
+    known = [path.stat() for path in files if path.is_file()]
+    return [(own.st_mtime_ns, own.st_size, own.st_ino) for own in known]
 
 
 def _of(key: RunKey) -> RunOf:

@@ -255,11 +255,9 @@ def _review_head(now: ReviewState) -> Node:
 def _of(now: ReviewState) -> Node:
     choice, sides = now.choice, now.scope.sides
     iteration = None if choice.iteration == "none" else line(choice.iteration)
-    what = line(choice.configuration)
-    if sides:
-        what = "blind" if choice.hidden else " beside ".join(map(line, sides))
-        iteration = iteration if choice.hidden or choice.pair != "iterations" else None
-    return h("p", between([iteration, what]), cls="sen-soft")
+    what = " beside ".join(map(line, sides)) or line(choice.configuration)
+    blind = "blind" if sides and choice.hidden else None
+    return h("p", between([iteration, blind or what]), cls="sen-soft")
 
 
 def _progress_facts(now: ReviewState) -> Child:
@@ -482,8 +480,7 @@ def _open_item(now: ReviewState, item: Item) -> Child:
         column = ShownRun(now, key, title, token_of(key), item).column()
         columns.append(hide_folder(column, folder) if now.choice.hidden else column)
     numbers = {key.run_number for key in item.runs}
-    several = len({key.run_number for other in now.items for key in other.runs}) > 1
-    number = f", run {numbers.pop()}" if len(numbers) == 1 and several and item.is_pair else ""
+    number = f", run {numbers.pop()}" if len(numbers) == 1 and item.is_pair else ""
     meanings = {
         dimension: meaning
         for dimension, stated in _dimensions_of(now.ws, item.runs[0]).items()
