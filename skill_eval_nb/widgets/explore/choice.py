@@ -392,7 +392,7 @@ class Selection:
 
     Attributes:
         at: the row that was clicked; the runs are shown below it.
-        words: what the runs are, to stand behind their number.
+        about: what that is about, in words.
         iteration: theirs.
         configuration: theirs.
         eval_id: theirs.
@@ -405,7 +405,7 @@ class Selection:
     """
 
     at: Place
-    words: str
+    about: str
     iteration: str | None = None
     configuration: str | None = None
     eval_id: str | None = None
@@ -415,6 +415,19 @@ class Selection:
     names: tuple[str, ...] = ()
     evals: tuple[str, ...] = ()
     path: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What the runs are, to stand behind their number.
+
+        >>> Selection((), "eval ‘a’", "iteration-1", "with_skill", numbers=(2, 5)).words
+        'eval ‘a’, with_skill, runs 2 and 5, iteration-1'
+        """
+        side = self.configuration and as_label(self.configuration, 40)
+        numbers = some(sorted(self.numbers), len(self.numbers))
+        runs = f"run{'s' * (len(self.numbers) > 1)} {numbers}" if numbers else ""
+        where = "" if self.iteration in (None, NO_ITERATION) else as_label(self.iteration)
+        return ", ".join(filter(None, (self.about, side, runs, where))) or "all"
 
 
 def runs_of(ws: Workspace, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
@@ -491,61 +504,33 @@ def _narrow_runs(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.Da
     return runs
 
 
-def runs_in_words(numbers: Sequence[int]) -> str:
-    """Run numbers in a sentence.
-
-    >>> runs_in_words([3]), runs_in_words([1, 2, 5])
-    ('run 3', 'runs 1, 2 and 5')
-    """
-    return f"run{'s' * (len(numbers) > 1)} {some(sorted(numbers), len(numbers))}"
-
-
 def select_runs(kind: str, *values: Any) -> Selection:
-    """What is meant by a click, in the words and at the place that this kind of it has.
+    """What is meant by a click, at the place that this kind of it has.
 
-    `iteration`, its name; `eval` and `outputs`, iteration, id and name; `runs`, the same, a
-    configuration, and numbers of runs where not all are meant; `dimension`, iteration, its name,
-    and a configuration where not both are meant; `check`, iteration, layer, text, and in the same
-    way a configuration and an eval's id; `note`, iteration, number and the note; `problem`,
-    number and the problem.
+    `iteration`, its name; `eval`, `outputs` and `runs`, iteration, id and name, and where not all
+    are meant a configuration and numbers of runs; `dimension`, iteration, its name, and in the
+    same way a configuration; `check`, iteration, layer, text, and so a configuration and an eval's
+    id; `note`, iteration, number and the note; `problem`, number and the problem.
     """
     match kind, values:
         case "iteration", (iteration,):
-            words = f"those of {iteration_name(iteration)} that are compared"
-            return Selection(("verdict", iteration), words, iteration)
+            return Selection(("verdict", iteration), "", iteration)
         case "problem", (number, problem):
-            words = f"what the problem {in_quotes(problem['code'], 40)} is about, in any iteration"
-            return Selection(("problems", str(number)), words, path=problem["path"])
-        case "eval" | "outputs", (iteration, eval_id, name):
-            view = "evals" if kind == "eval" else kind
-            at, words = (view, iteration, eval_id, name), f"eval {in_quotes(name, 40)}"
-            own: dict[str, Any] = {"eval_id": eval_id}
-        case "runs", (iteration, eval_id, name, side, *numbers):
-            which = f", {runs_in_words(numbers)}" if numbers else ""
-            at = ("evals", iteration, eval_id, name)
-            words = f"eval {in_quotes(name, 40)}, {as_label(side, 40)}{which}"
-            own = {"eval_id": eval_id, "configuration": side, "numbers": tuple(numbers)}
-        case "dimension", (iteration, dimension, *sides):
-            at, side = ("dimensions", iteration, dimension), next(iter(sides), None)
-            words = f"{_who(side)}scored on {in_quotes(dimension, 40)}"
-            own = {"dimension": dimension, "configuration": side}
+            about = f"the problem {in_quotes(problem['code'], 40)}"
+            return Selection(("problems", str(number)), about, path=problem["path"])
+        case "note", (iteration, number, note):  # its runs, else those of its evals
+            at, about = ("notes", iteration, str(number)), f"the note {in_quotes(note['kind'], 40)}"
+            names, evals = tuple(note["runs"]), () if note["runs"] else tuple(note["evals"])
+            return Selection(at, about, iteration, names=names, evals=evals)
+        case "eval" | "outputs" | "runs", (iteration, eval_id, name, *more):
+            at = ("outputs" if kind == "outputs" else "evals", iteration, eval_id, name)
+            about, side = f"eval {in_quotes(name, 40)}", next(iter(more), None)
+            return Selection(at, about, iteration, side, eval_id, numbers=tuple(more[1:]))
+        case "dimension", (iteration, name, *more):
+            at, side = ("dimensions", iteration, name), next(iter(more), None)
+            return Selection(at, in_quotes(name, 40), iteration, side, dimension=name)
         case "check", (iteration, layer, text, *more):
             side, eval_id = [*more, None, None][:2]
-            at = ("checks", iteration, layer, text, eval_id or "")
-            words = f"{_who(side)}checked for {in_quotes(text, 40)}"
-            own = {"check": (layer, text), "configuration": side, "eval_id": eval_id}
-        case "note", (iteration, number, note):  # its runs, else those of its evals
-            at = ("notes", iteration, str(number))
-            words = f"what the note {in_quotes(note['kind'], 40)} is about"
-            own = {
-                "names": tuple(note["runs"]),
-                "evals": () if note["runs"] else tuple(note["evals"]),
-            }
-        case _:
-            raise ValueError(f"There is no `{kind}` here that could be clicked.")
-    where = "" if iteration == NO_ITERATION else f", {iteration_name(iteration)}"
-    return Selection(at, words + where, iteration, **own)
-
-
-def _who(configuration: str | None) -> str:
-    return "" if configuration is None else f"{as_label(configuration, 40)}, "
+            at, about = ("checks", iteration, layer, text, eval_id or ""), in_quotes(text, 40)
+            return Selection(at, about, iteration, side, eval_id, check=(layer, text))
+    raise ValueError(f"There is no `{kind}` here that could be clicked.")

@@ -12,7 +12,7 @@ from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.pairing import UNSTATED, swap_iterations
 from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
 from skill_eval_nb.tables.frames import like
-from skill_eval_nb.text import as_label, count
+from skill_eval_nb.text import as_label, count, some
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show.documents import prepare_readers
@@ -174,10 +174,9 @@ def _menu(
 def choice_heading(choice: Choice, suite: SkillRuns, n_runs: int, n_evals: int) -> Node:
     """What is looked at, in a line."""
     iterations = [as_label(name) for name in choice.iterations if name != NO_ITERATION]
-    shown = iterations if len(iterations) <= 3 else [iterations[0], "…", iterations[-1]]
     sides = " against ".join(as_label(name, 40) for name in choice.sides)
     model = [as_label(model_name(dict(choice.model)), 60)] if choice.model else []
-    facts = [", ".join(shown), *model, sides, f"{count(n_evals, 'eval')}, {count(n_runs, 'run')}"]
+    facts = [some(iterations), *model, sides, f"{count(n_evals, 'eval')}, {count(n_runs, 'run')}"]
     return h(
         "p",
         h("b", as_label(suite.skill)),
