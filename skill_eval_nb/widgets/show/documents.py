@@ -71,8 +71,6 @@ SECONDS = 0.4
 as it does on an idle one."""
 COLOURED = 24_000
 """Characters: a longer text stays without colours, which would make its tree ten times as heavy."""
-LONGEST_LINE = 2_000
-"""Characters: a text with a longer line stays without colours; nobody wrote it by hand."""
 
 _LOOKS = {
     "comment": ("Comment",),
@@ -145,8 +143,7 @@ def highlight_lines(text: str, lexer: type[Lexer] | None) -> list[list[Node]]:
     >>> highlight_lines("if x:\n  1", PythonLexer)[0]
     [['span', {'class': 'sen-tok-keyword'}, ['if']], ' x:\n']
     """
-    too_long = len(text) > COLOURED or max(map(len, text.split("\n"))) > LONGEST_LINE
-    if lexer is None or too_long:
+    if lexer is None or len(text) > COLOURED:
         return [[row] for row in text.splitlines(keepends=True)]
     lines: list[list[Node]] = [[]]
     for look, tokens in groupby(_tokens(text, lexer), itemgetter(0)):
@@ -197,15 +194,13 @@ def draw_picture(sheet: Sheet) -> Child:
     form = contents.picture_kind(data)
     if form is None:
         raise NotDrawn("it does not begin as a picture")
-    odd = None
     if extractor.weight(data, form) > UNPACKED:
         return soft("Not drawn: a picture too large to be looked through.")
-    if len(data) <= contents.IMAGE_BYTES:
-        odd = contents.picture_fault(data, form, file.path, contents.HERE) or ""
-        if "pixels" in odd:
-            return soft(f"Not drawn: {odd.partition(';')[0]}.")
+    odd = contents.picture_fault(data, form, file.path, contents.HERE) or ""
+    if "pixels" in odd:
+        return soft(f"Not drawn: {odd.partition(';')[0]}.")
     return [
-        soft(f"It may not show as a whole: {odd}.") if odd and "damaged" in odd else None,
+        soft(f"It may not show as a whole: {odd}.") if "damaged" in odd else None,
         h("img", blob=sheet.show(file, f"image/{form}"), alt=line(file.name)),
     ]
 
@@ -264,12 +259,8 @@ def draw_markdown(sheet: Sheet) -> Child:
         blob = sheet.show(file, f"image/{FORMS[file.suffix]}")
         return h("img", blob=blob, alt=line(words or file.name))
 
-    written = source(text, "markdown", label=f"source of {line(sheet.file.name)}")
-    return [
-        remarks,
-        render_markdown(text, draw_embedded),
-        fold_content("As it is written", written),
-    ]
+    drawn = render_markdown(text, draw_embedded)
+    return [remarks, drawn, _as_written(sheet, reading, "markdown")]
 
 
 def _absent(src: str, words: str) -> Node:
