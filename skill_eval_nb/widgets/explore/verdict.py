@@ -46,9 +46,7 @@ def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
     known = [row for row in rows if row["component"] != "judge severity"]
     shares = [(row["component"], row["share"]) for row in known if row["share"] is not None]
     if not shares:
-        notes = [row["note"] for row in known if row["note"]] or ["not known"]
-        same = known and all(row["variance"] == 0 for row in known)
-        return soft("all the same" if same else notes[0] if known else "nothing was scored")
+        return soft(next((row["note"] for row in known if row["note"]), "nothing was scored"))
     words = [f"{_component_name(part)} {share:.0%}" for part, share in shares]
     parts = [
         h(

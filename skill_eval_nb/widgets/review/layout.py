@@ -13,6 +13,7 @@ from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 from ..explore.rows import find_bar
 from ..show.comparison import difference_details
 from ..show.documents import fold_content
+from ..show.files import output_files
 from ..show.outputs import show_outputs
 from ..show.run import (
     anchors_of,
@@ -181,7 +182,7 @@ class ShownRun:
         title = h("h4", name(self.title), cls="sen-rv-title")
         outputs = soft("None are stored: this run has no folder.")
         if folder is not None:
-            outputs = show_outputs(folder, key=self.token)
+            outputs = show_outputs(output_files(folder), key=self.token)
         parts: list[Child] = [
             title if choice.hidden else [title, show_figures(ws, key)],
             [h("h5", "Outputs"), outputs],

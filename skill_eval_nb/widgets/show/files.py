@@ -212,9 +212,8 @@ def weight(node: Child) -> int:
     return PER_ELEMENT + sum(map(weight, node)) if isinstance(node, list | tuple) else 0
 
 
-def keep() -> Recent[Sheet]:
-    """A place for what was drawn, as much as has room."""
-    return Recent(KEPT, lambda sheet: sheet.weight + 1_000)
+DRAWN: Recent[Sheet] = Recent(KEPT, lambda sheet: sheet.weight + 1_000)
+"""What was drawn, as much as has room, by its file; with a name where other things tell, too."""
 
 
 WHOLE = 4 * 2**20

@@ -6,7 +6,6 @@ import io
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
@@ -35,7 +34,7 @@ from .documents import (
     draw_workbook,
     lexer_for,
 )
-from .files import WHOLE, NotDrawn, OutputFile, Sheet, keep, output_files, read_output
+from .files import DRAWN, WHOLE, NotDrawn, OutputFile, Sheet, read_output
 
 START = 65_536
 """Bytes that tell what a file is."""
@@ -87,8 +86,6 @@ KINDS = (
 )
 """What is tried, in this order; then code, text, and bytes."""
 
-_KEEP = keep()
-
 
 def draw_file(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float = 1.0) -> Sheet:
     """What is to be seen of a file; kept until it changes. Never raises for what is in it.
@@ -99,7 +96,7 @@ def draw_file(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float
         waits: seconds that may be waited for what another process reads.
     """
     key = file, tuple(pictures.values()) if file.suffix in ("md", "markdown") else ()
-    kept = _KEEP.get(key)
+    kept = DRAWN.get(key)
     if kept is not None:
         return kept
     odd: list[str] = []
@@ -117,7 +114,7 @@ def draw_file(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float
             odd.append(f"Not shown as {kind.name}: {broke}.")
         else:
             sheet.view = [*map(soft, odd), view]
-            return _KEEP.put(key, sheet) if sheet.lasting else sheet
+            return DRAWN.put(key, sheet) if sheet.lasting else sheet
     return Sheet(file, view=[*map(soft, odd)])
 
 
@@ -162,21 +159,16 @@ WAITS = 1.0
 """Seconds that all of them together may wait for what other processes read."""
 
 
-def show_outputs(folder: Path, *, key: str) -> Node:
+def show_outputs(files: Sequence[OutputFile], *, key: str) -> Node:
     """All that a run put out.
 
     Args:
-        folder: the run's folder.
+        files: its files.
         key: a name for the run that no other in the same view has.
     """
-    return outputs_of(folder, output_files(folder), key=key)
-
-
-def outputs_of(folder: Path, files: Sequence[OutputFile], *, key: str) -> Node:
-    """The same where the files have been listed."""
-    why = "It put out no files." if folder.is_dir() else "Its folder is no longer there."
     parts = [_head(files), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
-    return h("div", parts if files else soft(why), cls="sen-outputs", key=f"{key} outputs")
+    shown = parts if files else soft("It put out no files.")
+    return h("div", shown, cls="sen-outputs", key=f"{key} outputs")
 
 
 def pictures_of(files: Sequence[OutputFile]) -> dict[str, OutputFile]:

@@ -37,7 +37,7 @@ from ..ui.source import Recent, RunKey, Source, key_of
 from .comparison import difference_details
 from .documents import fold_content
 from .files import output_files
-from .outputs import outputs_of, summary_of
+from .outputs import show_outputs, summary_of
 from .transcript import show_transcript, transcript_summary
 
 if TYPE_CHECKING:
@@ -476,7 +476,7 @@ def section(
         names = between([name(file.name) for file in files[:NAMES]], ", ")
         more = f" and {len(files) - NAMES:,} more" if len(files) > NAMES else None
         title, summary = "Outputs", [*names, more, f" ({summary_of(files)})"] if files else "none"
-        content = outputs_of(folder, files, key=str(key))
+        content = show_outputs(files, key=str(key))
     if content is None:
         return None
     words = [h("span", title, cls="sen-strong"), " ", h("span", summary, cls="sen-soft")]

@@ -23,7 +23,7 @@ from skill_eval_nb.text import count, size
 from ..ui import Child, Node, h
 from ..ui.parts import between, body, copy_button, details, first, line, soft
 from .documents import excerpt, render_markdown, source
-from .files import NotDrawn, OutputFile, Reading, Sheet, as_text, keep, lines_in, transcript_files
+from .files import DRAWN, NotDrawn, OutputFile, Reading, Sheet, as_text, lines_in, transcript_files
 from .outputs import file_line
 
 
@@ -260,8 +260,6 @@ def _left_out_note(text: str) -> Node | None:
 MOST = 64 * 2**20
 """Bytes of a transcript that is read."""
 
-_KEEP = keep()
-
 
 def show_transcript(folder: Path) -> Node:
     """The transcript of a run, from the file that says most; all its files can be downloaded."""
@@ -286,11 +284,12 @@ def _sheet_of(files: list[OutputFile]) -> Sheet:
 
 def _draw_transcript(file: OutputFile) -> Sheet:
     """What is to be seen of a transcript; its kind is empty where nothing could be read."""
-    kept = _KEEP.get(file)
-    if kept is not None:
-        return kept
-    kind, view = _read_transcript(file)
-    return _KEEP.put(file, Sheet(file, kind=kind, view=view))
+
+    def draw_sheet() -> Sheet:
+        kind, view = _read_transcript(file)
+        return Sheet(file, kind=kind, view=view)
+
+    return DRAWN.get_or_make(("transcript", file), draw_sheet)
 
 
 def _read_transcript(file: OutputFile) -> tuple[str, Child]:

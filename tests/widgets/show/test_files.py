@@ -82,7 +82,7 @@ def downloads(node):
 
 def test_every_file_has_its_name_its_size_and_a_download(tmp_path):
     run = zoo.build(tmp_path / "run")
-    node = show_outputs(run, key="k")
+    node = show_outputs(output_files(run), key="k")
     offered = downloads(node)
     for name in zoo.files():
         blob = offered[name.replace(zoo.TURNED, "⟨U+202E⟩")]
@@ -107,7 +107,7 @@ def test_thousands_of_files_are_named_or_counted_and_few_are_read(tmp_path, monk
     (tmp_path / "outputs").mkdir()
     for number in range(LISTED + 1_000):
         (tmp_path / "outputs" / f"f{number}.txt").write_text(f"text {number}")
-    shown = text(show_outputs(tmp_path, key="k"))
+    shown = text(show_outputs(output_files(tmp_path), key="k"))
     assert "2,000 files" in shown
     assert f"f{LISTED - 1}.txt" in shown
     assert f"f{LISTED}.txt" not in shown
@@ -119,7 +119,7 @@ def test_heavy_files_do_not_fill_the_page_and_can_be_had(tmp_path):
     (tmp_path / "outputs").mkdir()
     for number in range(50):
         (tmp_path / "outputs" / f"f{number}.txt").write_text("a row that is not short\n" * 2_000)
-    node = show_outputs(tmp_path, key="k")
+    node = show_outputs(output_files(tmp_path), key="k")
     assert "Not shown: the files before it fill the page." in text(node)
     assert len(text(node)) < 1_500_000
     assert len(downloads(node)) == 51
