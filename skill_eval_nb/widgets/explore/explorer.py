@@ -445,8 +445,7 @@ class Explorer(Panel):
     @action
     def see(self, name: str, value: str) -> None:
         """Open a `tab`, draw a `chart`, show a `kind` or `severity` alone."""
-        pages = {**self.seen.pages, PAGED[name]: 0} if name in PAGED else self.seen.pages
-        self.seen = replace(self.seen, pages=pages, **{name: value})
+        self._show_first(PAGED.get(name, name), **{name: value})
 
     @action
     def sort(self, name: str, column: str, direction: str = "up") -> None:
@@ -454,7 +453,11 @@ class Explorer(Panel):
         orders = {of: order for of, order in self.seen.sorted.items() if of != name}
         if direction:
             orders[name] = (column, direction == "down")
-        self.seen = replace(self.seen, sorted=orders, pages={**self.seen.pages, name: 0})
+        self._show_first(name, sorted=orders)
+
+    def _show_first(self, paged: str, **changed: Any) -> None:
+        """Change what is open, and show the first page of what is paged."""
+        self.seen = replace(self.seen, pages={**self.seen.pages, paged: 0}, **changed)
 
     @action
     def turn(self, name: str, page: int) -> None:
@@ -463,7 +466,7 @@ class Explorer(Panel):
 
     @action
     def pick(self, kind: str, *values: Any) -> None:
-        """Show the runs behind an eval, a figure, a note, …; see `choice.selected`."""
+        """Show the runs behind an eval, a figure, a note, …; see `select_runs`."""
         if kind == "problem":
             rows = self.source.ws.polars("problems")
             values = (*values, rows.row(values[0], named=True))
@@ -481,15 +484,13 @@ class Explorer(Panel):
         self._pick(None)
 
     def _pick(self, clicked: Selection | None) -> None:
-        pages = {**self.seen.pages, "runs": 0}
-        self.seen = replace(self.seen, clicked=clicked, opened=(), pages=pages)
+        self._show_first("runs", clicked=clicked, opened=())
 
     @action
     def find(self, kind: str | None, value: str) -> None:
         """List only runs with these words, or with this thing of a kind; all where it is None."""
         condition = None if kind is None else self.seen.condition
-        search, pages = self.search.choose(kind, value), {**self.seen.pages, "runs": 0}
-        self.seen = replace(self.seen, search=search, condition=condition, pages=pages)
+        self._show_first("runs", search=self.search.choose(kind, value), condition=condition)
 
     @property
     def search(self) -> RowSearch:
