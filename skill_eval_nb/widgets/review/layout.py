@@ -102,10 +102,8 @@ class ShownRun:
         """The human's part of the review of the run."""
         book, token = self.now.book, self.token
         given = book.remarks(self.key)
-        remarks, others = (
-            given or Remarks(),
-            () if self.now.choice.hidden else book.others(self.key),
-        )
+        remarks = given or Remarks()
+        others = [] if self.now.choice.hidden else book.others(self.key)
         head = [h("h5", "Your feedback"), self._state(given)]
         keep, key = self.now.keep(self.key, token), f"{token}-text"
         label = f"Comments on {self.title}"
@@ -202,12 +200,10 @@ class ShownRun:
 
     def _look(self) -> str:
         """Which colour it has; none where nothing may tell which run it is."""
-        choice = self.now.choice
-        if choice.hidden:
+        if self.now.choice.hidden:
             return "hidden"
-        if choice.pair == "iterations":
-            return "with" if self.key.iteration == choice.iteration else "other"
-        return "with" if likeness(self.key.configuration) is None else "base"
+        is_base = self.key != self.item.runs[0] or likeness(self.key.configuration) is not None
+        return "base" if is_base else "with"
 
 
 def _draw_radios(
@@ -270,8 +266,6 @@ def _progress_facts(now: ReviewState) -> Child:
     elif now.choice.hidden:
         scored = sum(map(now.is_scored, now.items))
         facts.append(f"{scored:,} of {count(len(now.items), 'pair')} scored on both sides")
-    elif now.left and now.reviewed:
-        facts.append(f"{now.left:,} left")
     files = [line(page.name) for page in now.pages if page.fault is None]
     if files:
         facts.append(f"saved as you type, in {' and '.join(files)}")
