@@ -140,7 +140,7 @@ class Explore(Explorer):
 
     @action
     def run_more(self, iteration: str, runs: int) -> None:
-        """Open the run panel, filled in so that each eval has so many runs a side."""
+        """Open the run panel, filled in so that each eval has this number of runs a side."""
         from ..run import run_panel
         from ..run.plan import settings_of
 
@@ -172,7 +172,7 @@ class Explore(Explorer):
 
     @action
     def hand(self, name: str, value: str) -> None:
-        """Choose the `folder` that is written to, the `dialect`, or the `part` that is told of."""
+        """Choose the `folder` to write to, the `dialect`, or the `part` to report on."""
         self.export_to = replace(self.export_to, **{name: value})
 
     @action

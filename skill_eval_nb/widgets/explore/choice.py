@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SkillRuns:
-    """A skill's runs in a workspace, as far as they can be chosen.
+    """A skill's runs in a workspace, and what can be chosen of them.
 
     Attributes:
         workspace: its folder, below what was loaded.
         skill: the skill.
         iterations: in natural order, each with its configurations, the baseline last.
         evals: by id the name, in natural order.
-        metrics: those of the table `runs` that have a figure.
-        dimensions: those of the rubric that have a score.
+        metrics: the number columns of `runs` in which a run has a figure.
+        dimensions: the rubric dimensions on which a run has a score.
         n_runs: how many runs there are.
-        compared: the iterations of which an eval has figures on two sides.
-        models: those that are told apart, one of which is looked at.
+        compared: the iterations in which an eval has figures on two sides.
+        models: the models that are kept apart; one of them is looked at.
         model: the one to begin with, the first that compares anything in the last iteration.
         turned: whether iterations and configurations stand in each other's place, so that two
             iterations of a configuration are compared.
@@ -178,7 +178,7 @@ def _suite_of(
 
 
 def _compared_iterations(runs: pl.DataFrame) -> set[str]:
-    """The iterations of which an eval has a figure of the headline, or a score, on two sides."""
+    """The iterations in which an eval has a pass rate, or a score, on two sides."""
     import polars as pl
 
     figures = pl.any_horizontal(pl.col("pass_rate", "rubric_normalized").is_not_null())
@@ -360,7 +360,7 @@ def _metric(suite: SkillRuns, name: str) -> str | None:
 
 
 Part: TypeAlias = Choice
-"""What is looked at of one iteration, whatever the metric. Statistics never cross iterations."""
+"""A choice of one iteration, without a metric. Statistics never cross iterations."""
 
 
 def parts_of(choice: Choice) -> list[Part]:
@@ -518,7 +518,7 @@ def select_runs(kind: str, *values: Any) -> Selection:
         case "problem", (number, problem):
             about = f"the problem {in_quotes(problem['code'], 40)}"
             return Selection(("problems", str(number)), about, path=problem["path"])
-        case "note", (iteration, number, note):  # its runs, else those of its evals
+        case "note", (iteration, number, note):  # its runs, else the runs of its evals
             at, about = ("notes", iteration, str(number)), f"the note {in_quotes(note['kind'], 40)}"
             names, evals = tuple(note["runs"]), () if note["runs"] else tuple(note["evals"])
             return Selection(at, about, iteration, names=names, evals=evals)

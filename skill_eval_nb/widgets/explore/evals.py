@@ -66,7 +66,7 @@ def _draw_half(axis: Axis, meant: Metric, side: EvalSide) -> list[Node]:
     if side.cell is None:
         return []
     mean = h("i", cls="sen-x-mean", style={"left": axis.at(side.cell.mean)})
-    groups: list[list[Run]] = []  # of which each is one mark
+    groups: list[list[Run]] = []  # each is drawn as one mark
     for run in side.cell.runs:
         if groups and axis.place(run[1]) - axis.place(groups[-1][0][1]) < NEAR:
             groups[-1].append(run)
@@ -163,7 +163,7 @@ def evals(look: Look) -> Node:
 
 
 def list_evals(look: Look, keys: Mapping[Part, Any]) -> list[Line]:
-    """A row for each eval of each iteration, those of an eval together."""
+    """A row for each eval of each iteration; the rows of an eval stand together."""
     lines: list[Line] = [(key, part) for part, own in keys.items() for key in own or ()]
     at = {part: at for at, part in enumerate(look.parts)}
     return sorted(lines, key=lambda line: ([natural(name) for name in line[0]], at[line[1]]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from threading import Thread
 from typing import Any, ClassVar
 
 from skill_eval_nb.charts.metrics import metric as metric_of
@@ -15,7 +14,6 @@ from skill_eval_nb.tables.frames import like
 from skill_eval_nb.text import as_label, count, some
 from skill_eval_nb.workspace import NO_ITERATION
 
-from ..show.documents import prepare_readers
 from ..show.run import find_counterpart, show_run
 from ..ui import Child, Node, Panel, action, h
 from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
@@ -56,7 +54,7 @@ KEYS = {
 
 
 def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
-    """All that can be chosen, as far as there is anything to choose."""
+    """The controls for everything that leaves a choice."""
     return h(
         "div",
         skills(suites, look.suite),
@@ -259,7 +257,6 @@ class Explorer(Panel):
         self.seen = Opened()
         super().__init__()
         self._later.patience = PATIENCE
-        Thread(target=prepare_readers, daemon=True).start()  # for the first run that is opened
 
     def _check_request(self, suites: Sequence[SkillRuns], request: Choice) -> Choice:
         return check_choice(suites, request)

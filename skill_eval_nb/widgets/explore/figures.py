@@ -1,7 +1,7 @@
 """The figures of parts: what `sen.stats` says of them. Nothing else is counted here.
 
 Each function gives a list with the figures of each part. Parts of one choice differ by iteration
-alone, which statistics never cross, so those of many are counted in one go: most of the time
+alone, which statistics never cross, so many parts are counted in one go: most of the time
 that a statistic takes is the same for many runs as for few.
 """
 

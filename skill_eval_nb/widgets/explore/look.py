@@ -297,7 +297,7 @@ def place_of(name: str, line: tuple[tuple[Any, ...], Part]) -> Place:
 
 @dataclass(frozen=True)
 class Lines(Generic[L]):
-    """A list that is a tab: a line for each thing in each iteration, those of a thing together.
+    """A list that is a tab: a line for each thing in each iteration, grouped by thing.
 
     Attributes:
         name: of the tab.
@@ -409,10 +409,9 @@ def behind(look: Look) -> Node:
 
 
 def _say_which(look: Look, found: int, every: int) -> Node:
-    """How many runs are listed, of which."""
-    clicked, evals = look.seen.clicked, look.choice.evals
-    of = f" of {count(len(evals), 'eval')}" if evals else ""
-    which = clicked.words if clicked is not None else f"all{of} that is looked at"
+    """How many runs are listed, and which they are."""
+    clicked = look.seen.clicked
+    which = clicked.words if clicked is not None else "all that is looked at"
     some = f"{found:,} of {count(every, 'run')}" if found < every else count(every, "run")
     return h("p", h("b", some), f": {which}", role="status")
 
@@ -464,7 +463,7 @@ def _list_runs(
 
 
 def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:
-    """Runs as a whole, those of two sides beside each other with what differs above them."""
+    """Runs as a whole; two sides stand next to each other, and what differs above them."""
     both = sorted(opened, key=lambda run: (run.configuration == look.choice.baseline, run))
     shown = [look.show_run(run, look.kind_of(run.configuration)) for run in both]
     beside = h("div", shown, cls="sen-columns")
@@ -473,7 +472,7 @@ def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:
         return h("div", differs, beside)
     alone = both[0]
     other = find_counterpart(look.ws, alone, look.choice.sides)
-    words = other and f"Compare its outputs with those of {as_label(other.configuration, 40)}"
+    words = other and f"Compare with the outputs of {as_label(other.configuration, 40)}"
     compare = button(words, ("open_pair", *alone), key="compare") if words else None
     return h("div", compare, beside)
 

@@ -78,7 +78,7 @@ def row_has(words: str | None, things: Things) -> dict[str, Any]:
 
 
 def find_bar(search: RowSearch, every: Iterable[Things], label: str, *, more: bool = False) -> Node:
-    """The search, and a list for each kind of thing of which there are several.
+    """The search, and a list for each kind of thing that differs among the rows.
 
     Each is the action `find`, which is handed a kind, empty for the words, and the value; see
     `RowSearch.choose`.
@@ -227,7 +227,7 @@ V = TypeVar("V")
 def _look_up(
     known: dict[RunKeys, V], runs: pl.DataFrame, read: Callable[[pl.DataFrame], Iterable[V]]
 ) -> list[V]:
-    """What is known of each of the runs; those of which nothing is are read first."""
+    """What is known of each of the runs; what is not known yet is read first."""
     import polars as pl
 
     keys = runs.select(RUN).rows()
@@ -297,13 +297,13 @@ PAGE = 25
 
 
 def of_page(items: Sequence[T], page: int) -> Sequence[T]:
-    """The items of a page, the last one where there are not so many."""
+    """The items of a page; of the last page where there are fewer pages."""
     first = page_of(len(items), page) * PAGE
     return items[first : first + PAGE]
 
 
 def page_of(number: int, page: int) -> int:
-    """The page that can be shown of so many items.
+    """The page that can be shown, or the last one.
 
     >>> page_of(60, 1), page_of(60, 9), page_of(0, 2)
     (1, 2, 0)

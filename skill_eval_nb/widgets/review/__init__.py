@@ -186,7 +186,7 @@ class Review(Panel):
 
     @action
     def finish(self, left: int = 0) -> None:
-        """Call the review complete; ask first where more runs are left than it is told of."""
+        """Call the review complete; ask first where more than `left` runs are not reviewed."""
         asks = self._now.left > left
         self._choice = replace(self._choice, finishing=asks)
         if not asks:

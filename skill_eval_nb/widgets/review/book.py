@@ -160,7 +160,7 @@ class Book:
     def entry(self, key: RunKey) -> ReviewEntry | None:
         """The review of a run that is shown to be changed: ours, else the last one.
 
-        While somebody types it stays the same one, whatever becomes of the file meanwhile.
+        While somebody types it stays the same one, even if the file changes.
         """
         mine = self._mine.get(key)
         if key in self._typed:

@@ -89,7 +89,7 @@ class ShownRun:
         key: the run.
         title: what it is called here.
         token: the run, without saying which.
-        item: what is looked at, of which it is one.
+        item: the pair, run or check that it is shown for.
     """
 
     now: ReviewState

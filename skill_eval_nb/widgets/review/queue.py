@@ -148,7 +148,7 @@ class ReviewChoice:
         revealed: whether it was, and is no longer.
         finishing: whether it is asked if the review is to end with runs that are not reviewed.
         unfolded: the parts that were opened, and stay so from run to run.
-        search: what runs are looked for; not in what is hidden, which it would tell of.
+        search: what runs are looked for; not used while sides are hidden: it would give them away.
     """
 
     pair: Pair = "with and without"
@@ -292,7 +292,7 @@ class ItemFinder:
         self._found: Recent[frozenset[RunKey]] = Recent(1)
 
     def find(self, search: RowSearch) -> frozenset[RunKey]:
-        """The runs that are found; those of the last time are kept."""
+        """The runs that are found; the last answer is kept."""
 
         def find_keys() -> frozenset[RunKey]:
             found = self._finder.find(self._runs, search)

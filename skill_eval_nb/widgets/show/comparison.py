@@ -50,7 +50,7 @@ def draw_rows(
     Args:
         rows: what is compared.
         label: what a screen reader calls the table.
-        names: of two texts, neither of which is the newer version of the other.
+        names: what the two texts are called, if neither is a newer version of the other.
         beside: whether the old lines stand beside the new ones, else all in one column.
         prose: whether the rows are paragraphs, which have no numbers.
         unfold: what stands in the place of lines that are not shown.
@@ -133,7 +133,7 @@ def _cut(text: str) -> str:
 MOST_FILES = 12
 """Files that are compared at most."""
 UNFOLDED = 3
-"""Of them so many stand open."""
+"""Files that stand open from the beginning."""
 SECONDS = 3.0
 """For which texts are taken out of PDF and office files, and for which one of them may take."""
 BEGINNING = 120
@@ -161,7 +161,7 @@ def difference_details(
 
 
 def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
-    """The outputs of two runs: those of a name beside each other, then those of one run alone.
+    """The outputs of two runs: files of the same name side by side, then what only one run has.
 
     Where each run has one file that the other has not, these two are compared.
 

@@ -130,12 +130,6 @@ def lexer_named(language: str) -> type[Lexer] | None:
         return None
 
 
-def prepare_readers() -> None:
-    """Import what files are read with: it takes a fifth of a second, once."""
-    lexer_for("prepare.py")
-    _parser()
-
-
 def highlight_lines(text: str, lexer: type[Lexer] | None) -> list[list[Node]]:
     r"""The lines of a text, each with the end that it has, in pieces.
 
@@ -155,7 +149,7 @@ def highlight_lines(text: str, lexer: type[Lexer] | None) -> list[list[Node]]:
 
 
 def _tokens(text: str, lexer: type[Lexer]) -> Iterator[tuple[str, str]]:
-    """Pieces of the text with the look of each; all text is in them, whatever a lexer does."""
+    """Pieces of the text with the look of each; no text is lost, even if the lexer breaks."""
     at = 0
     try:
         reader = lexer(stripnl=False, ensurenl=False)  # the first of its kind makes its patterns
@@ -614,5 +608,5 @@ def _sheet_tables(text: str, of: str) -> Iterator[Child]:
 
 
 def draw_bytes(_: Sheet) -> Child:
-    """What stands for a file of which nothing can be shown."""
+    """What stands for a file that cannot be shown."""
     return soft("Its bytes are no text: download it to look into it.")

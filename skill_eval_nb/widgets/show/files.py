@@ -58,7 +58,7 @@ class OutputFile:
         return sha256(repr((self.path, self.mtime_ns, self.size)).encode()).hexdigest()[:20]
 
     def read(self, most: int | None = None) -> bytes:
-        """What it holds, or so many bytes of that.
+        """What it holds, or the first `most` bytes.
 
         Raises:
             OSError: it cannot be read, or is no longer a file of this run.
@@ -131,7 +131,7 @@ def _files_beside(folder: Path) -> Iterator[Entry]:
         with os.scandir(folder) as listed:
             there = [entry.name for entry in listed if entry.is_file(follow_symlinks=False)]
     except OSError:
-        return  # the run's own folder: whoever asks has been told that it is gone
+        return  # the run's own folder is gone, which is said elsewhere
     for name in there:
         if not name.lower().endswith(".json") and not name.startswith("."):
             yield Entry(name, f"{folder}/{name}", 0)
@@ -258,7 +258,7 @@ def whole_text(file: OutputFile) -> Reading:
     """
     reading = read_output(file)
     if not reading.whole:
-        raise NotDrawn(f"more than {WHOLE >> 20} MB, of which the beginning is shown as it is")
+        raise NotDrawn(f"more than {WHOLE >> 20} MB, so the beginning is shown as it is")
     return reading
 
 

@@ -117,7 +117,7 @@ class RunView(Panel):
         super().__init__()
 
     def view(self) -> Child:
-        """All of it, and what differs between its outputs and those of the other side."""
+        """All of it, and what differs between its outputs and the other side's."""
         ws = self._source.ws
         runs = ws.polars("runs").filter(**{name: getattr(self.key, name) for name in EVAL_OF_RUN})
         other = find_counterpart(ws, self.key, sorted(set(runs["configuration"]), key=pairing.side))
@@ -164,7 +164,7 @@ _ROWS: WeakKeyDictionary[Workspace, Recent[list[Row]]] = WeakKeyDictionary()
 
 
 def rows(ws: Workspace, table: str, key: RunKey) -> list[Row]:
-    """The rows of a table that are of one run; those of the last runs are kept."""
+    """The rows of a table that are of one run; the last answers are kept."""
     kept = _ROWS.setdefault(ws, Recent(400))
     return kept.get_or_make((table, key), lambda: rows_of(ws.polars(table), key).to_dicts())
 

@@ -68,7 +68,7 @@ def _says_nothing(event: Mapping[str, Any]) -> bool:
 
 
 def _event_steps(told: Told) -> list[Step]:
-    """The steps of an event, those of the run's begin and end with it."""
+    """The steps of an event, the run's begin and end among them."""
     event, role = told.event, role_of(told.event)
     if event.get("type") == "result":
         return [_end_step(event, told.at)]
