@@ -337,7 +337,7 @@ def problems(look: Look) -> Node:
 
 def _problem_row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: Place) -> Node:
     severity, code = problem["severity"], as_label(problem["code"])
-    where = as_label(problem["where"] or "", 200)
+    where = problem["where"] and as_label(problem["where"], 200)
     touched = of_path(runs, problem["path"]).height
     found: Child = h("span", "of no run alone", cls="sen-soft sen-small")
     if touched:

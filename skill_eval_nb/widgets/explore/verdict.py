@@ -46,7 +46,9 @@ def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
     known = [row for row in rows if row["component"] != "judge severity"]
     shares = [(row["component"], row["share"]) for row in known if row["share"] is not None]
     if not shares:
-        return soft(next((row["note"] for row in known if row["note"]), "nothing was scored"))
+        note = next((row["note"] for row in known if row["note"]), "nothing was scored")
+        same = known and all(row["variance"] == 0 for row in known)
+        return soft("all the same" if same else note)
     words = [f"{_component_name(part)} {share:.0%}" for part, share in shares]
     parts = [
         h(
@@ -175,9 +177,9 @@ def _say_lowest(look: Look, part: Part) -> Child:
 
 def _next_step(look: Look, part: Part, words: str, row: Row) -> Node:
     """What would decide it; of more runs the way to them, too."""
-    is_runs = row["scope"] == "suite" and row["next_runs"]
-    way = look.run_more(part.iteration, row["next_runs"]) if is_runs else None
-    return h("p", words, " ", way, cls="sen-x-next")
+    act = ("run_more", part.iteration, row["next_runs"])
+    is_runs = look.makes_runs and row["scope"] == "suite" and row["next_runs"]
+    return h("p", words, " ", button("Run these …", act) if is_runs else None, cls="sen-x-next")
 
 
 def adjustment_note(look: Look) -> Child:

@@ -251,10 +251,9 @@ def _review_head(now: ReviewState) -> Node:
 
 def _of(now: ReviewState) -> Node:
     choice, sides = now.choice, now.scope.sides
-    iteration = None if choice.iteration == "none" else line(choice.iteration)
-    what = " beside ".join(map(line, sides)) or line(choice.configuration)
-    blind = "blind" if sides and choice.hidden else None
-    return h("p", between([iteration, blind or what]), cls="sen-soft")
+    names = ("blind",) if sides and choice.hidden else sides or (choice.configuration,)
+    iteration = None if choice.iteration in ("none", *names) else line(choice.iteration)
+    return h("p", between([iteration, " beside ".join(map(line, names))]), cls="sen-soft")
 
 
 def _progress_facts(now: ReviewState) -> Child:
