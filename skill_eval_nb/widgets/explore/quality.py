@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 ORDER = (*CLASSES, *TURNS)
 """Classes of expectations, and what became of one from one iteration to another."""
-CLASS_LOOKS = {"separates": "good", "hurts": "bad", "flaky": "odd"} | {
-    "newly passing": "good",
-    "newly failing": "bad",
-}
+LOOKS = dict.fromkeys(("separates", "newly passing", "gain and cost"), "good")
+LOOKS |= dict.fromkeys(("hurts", "newly failing"), "bad")
+LOOKS |= dict.fromkeys(("flaky", "left out", "unpaired", "outlier"), "odd")
+"""How classes of expectations, and kinds of notes, stand out."""
 
 Check = tuple[str, str, str | None]
 """Layer and text of an expectation, and the eval's id where it is of one."""
@@ -67,7 +67,7 @@ def checks(look: Look) -> Node:
 
 
 def _check_lines(look: Look, found: Mapping[Part, Sequence[Row] | None]) -> dict[Line, Row]:
-    """Those of an expectation together, as the last iteration has them in order."""
+    """A line for each expectation of each iteration, in the order of the last iteration."""
     known: dict[Line, Row] = {
         ((check["layer"], check["text"], check.get("eval_id")), part): check
         for part, rows in found.items()
@@ -109,7 +109,7 @@ def _check_row(look: Look, line: Line, found: Row) -> Drawn:
             [_share_cell(line, found, kind, name) for kind, name in look.kinds],
             cls="sen-x-pair",
         ),
-        pill(found["class"], CLASS_LOOKS.get(found["class"], "")),
+        pill(found["class"], LOOKS.get(found["class"], "")),
         h("span", found["reason"], cls="sen-small sen-soft"),
     ]
     return Drawn(as_label(text, 400), act, cells, _about_check(found))
@@ -262,15 +262,6 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
     doubts = details("What to know about the shares", h("ul", remarks), key="doubts")
     said = "Means are over all runs that were scored; deltas are paired by eval."
     return [soft(said), doubts if remarks else None]
-
-
-LOOKS = {
-    "gain and cost": "good",
-    "hurts": "bad",
-    "left out": "odd",
-    "unpaired": "odd",
-    "outlier": "odd",
-}
 
 
 def notes_view(look: Look) -> Node:

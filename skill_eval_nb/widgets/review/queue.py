@@ -123,11 +123,7 @@ def _item(*rows: Row) -> Item:
 
 
 ALL = "all"
-SHOWN = {
-    ALL: "all",
-    "left": "not reviewed",
-    "failed": "failed checks",
-}
+SHOWN = {ALL: "all", "left": "not reviewed", "failed": "failed checks"}
 """Which runs or pairs are shown, and how that is called."""
 
 

@@ -197,7 +197,8 @@ def _head(files: Sequence[OutputFile]) -> Node | None:
     if sum(file.size for file in whole) <= DOWNLOAD:
         blob = f"zip {hash(tuple(file.blob for file in whole))}"
         offer(blob, lambda: (_zip_files(whole), "application/zip"))
-        packed = _download(blob, "outputs.zip", "all files", " Download all")
+        how = {"blob": blob, "download": "outputs.zip"}
+        packed = take_button("Download all", "Download all files", **how)
     return h(
         "div", h("span", summary_of(files)), packed, cls="sen-row sen-middle sen-spread sen-small"
     )
@@ -270,17 +271,4 @@ def download_of(file: OutputFile) -> Node | None:
         return h("span", "too large to hand over: ", line(file.path), cls="sen-soft sen-small")
     last = line(file.name.rstrip("/").rpartition("/")[2])
     blob = offer(f"{file.blob} download", lambda: (file.read(), "application/octet-stream"))
-    return _download(blob, last, file.name)
-
-
-def _download(blob: str, file: str, what: str, words: str = " Download") -> Node:
-    return h(
-        "button",
-        h("span", "↓", aria_hidden="true"),
-        words,
-        type="button",
-        cls="sen-quiet sen-download",
-        blob=blob,
-        download=file,
-        aria_label=f"Download {line(what)}",
-    )
+    return take_button("Download", f"Download {line(file.name)}", blob=blob, download=last)
