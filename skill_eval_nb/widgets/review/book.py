@@ -178,11 +178,8 @@ class Book:
 
     def is_reviewed(self, key: RunKey) -> bool:
         """Whether somebody said something of a run, or that it is fine."""
-        if (unsaved := self._unsaved.get(key)) is not None:
-            return unsaved.reviewed
-        page, run = self.page_of(key), _of(key)
-        here = [] if key in self._unsaved else page.found.get(run, [])
-        return any(of.remarks.reviewed for of in (*page.elsewhere.get(run, []), *here))
+        every = [self.remarks(key), *(entry.remarks for entry in self.others(key))]
+        return any(remarks is not None and remarks.reviewed for remarks in every)
 
     def is_saved(self, key: RunKey) -> bool:
         """Whether what is said of a run is in its file."""
@@ -195,8 +192,8 @@ class Book:
     def say(self, key: RunKey, remarks: Remarks) -> None:
         """Say something of a run, and write it.
 
-        Nothing takes away a review that was made here; of one that was there before, its words
-        and scores alone.
+        Without words and scores, a review that was made here is taken away; one that was there
+        before stays, and says that the run is fine.
 
         Raises:
             OSError: it was not written; it is kept here until it can be.
@@ -247,7 +244,7 @@ class Book:
             self._read_page(page)
 
     def turn(self) -> None:
-        """Other runs are looked at: what others said meanwhile of those before is taken up."""
+        """Other runs are looked at: what others said meanwhile is taken up."""
         self._typed.clear()
 
     def _put_remarks(self, key: RunKey, remarks: Remarks | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from skill_eval_nb.documents.sides import likeness
@@ -40,14 +40,6 @@ from .files import output_files
 from .outputs import show_outputs, summary_of
 from .transcript import show_transcript, transcript_summary
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
-def rows_of(frame: pl.DataFrame, key: RunKey) -> pl.DataFrame:
-    """The rows of a run-level table that are of one run."""
-    return frame.filter(**key._asdict())
-
 
 def run_row(ws: Workspace, key: RunKey) -> dict[str, Any]:
     """The run's row of `runs`.
@@ -55,10 +47,10 @@ def run_row(ws: Workspace, key: RunKey) -> dict[str, Any]:
     Raises:
         LookupError: where there is no such run.
     """
-    rows = rows_of(ws.polars("runs"), key)
-    if rows.is_empty():
+    found = rows(ws, "runs", key)
+    if not found:
         raise LookupError(f"There is no run {run_in_words(key)} any more.")
-    return rows.row(0, named=True)
+    return found[0]
 
 
 def folder_of(ws: Workspace, row: dict[str, Any]) -> Path | None:
@@ -166,7 +158,8 @@ _ROWS: WeakKeyDictionary[Workspace, Recent[list[Row]]] = WeakKeyDictionary()
 def rows(ws: Workspace, table: str, key: RunKey) -> list[Row]:
     """The rows of a table that are of one run; the last answers are kept."""
     kept = _ROWS.setdefault(ws, Recent(400))
-    return kept.get_or_make((table, key), lambda: rows_of(ws.polars(table), key).to_dicts())
+    keys = key._asdict()
+    return kept.get_or_make((table, key), lambda: ws.polars(table).filter(**keys).to_dicts())
 
 
 def rows_of_eval(ws: Workspace, table: str, key: RunKey) -> list[Row]:
@@ -206,10 +199,7 @@ _FIGURES: Mapping[str, tuple[str, Callable[[Any], Child]]] = {
 
 def show_figures(ws: Workspace, key: RunKey) -> Node:
     """The figures that there are; a missing one is left out, and is no zero."""
-    row = next(iter(rows(ws, "runs", key)), None)
-    if row is None:
-        return h("div", soft("This run is no longer there."))
-    tiles = []
+    row, tiles = run_row(ws, key), []
     for column, (title, view) in _FIGURES.items():
         value = None if row[column] is None else view(row[column])
         if column == "pass_rate" and value and row["total"] is not None:
@@ -320,11 +310,10 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
 
 
 def _rubric_mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
-    run = next(iter(rows(ws, "runs", key)), {})
     judgings = {(score["judging"], score["judge_model"]) for score in found}
     judges = dict.fromkeys(line(judge) for _, judge in sorted(judgings, key=str) if judge)
     facts = between([count(len(judgings), "judging"), ", ".join(judges)])
-    mean = run.get("rubric_weighted_mean")
+    mean = run_row(ws, key)["rubric_weighted_mean"]
     weighted = [h("span", "Weighted mean", cls="sen-strong"), " ", dots(mean), " "]
     return _head_of(weighted if mean is not None else None, h("span", facts, cls="sen-soft"))
 
