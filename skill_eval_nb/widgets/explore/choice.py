@@ -509,8 +509,9 @@ def select_runs(kind: str, *values: Any) -> Selection:
 
     `iteration`, its name; `eval`, `outputs` and `runs`, iteration, id and name, and where not all
     are meant a configuration and numbers of runs; `dimension`, iteration, its name, and in the
-    same way a configuration; `check`, iteration, layer, text, and so a configuration and an eval's
-    id; `note`, iteration, number and the note; `problem`, number and the problem.
+    same way a configuration and names of runs; `check`, iteration, layer, text, and so a
+    configuration and an eval's id; `note`, iteration, number and the note; `problem`, number and
+    the problem.
     """
     match kind, values:
         case "iteration", (iteration,):
@@ -528,7 +529,8 @@ def select_runs(kind: str, *values: Any) -> Selection:
             return Selection(at, about, iteration, side, eval_id, numbers=tuple(more[1:]))
         case "dimension", (iteration, name, *more):
             at, side = ("dimensions", iteration, name), next(iter(more), None)
-            return Selection(at, in_quotes(name, 40), iteration, side, dimension=name)
+            about, names = in_quotes(name, 40), tuple(more[1:])
+            return Selection(at, about, iteration, side, dimension=name, names=names)
         case "check", (iteration, layer, text, *more):
             side, eval_id = [*more, None, None][:2]
             at, about = ("checks", iteration, layer, text, eval_id or ""), in_quotes(text, 40)

@@ -28,8 +28,8 @@ from .rows import sort_button
 
 NEAR = 2.5
 """Percent of a lane within which points would lie on each other: they become one that counts."""
-Run = tuple[int, float]
-"""A run's number and its figure."""
+Run = tuple[int | str, float]
+"""A run's number, or its name where there are runs of several evals, and its figure."""
 
 
 class EvalSide(NamedTuple):
@@ -41,7 +41,7 @@ class EvalSide(NamedTuple):
         act: what shows its runs; some of them with their numbers behind it.
         cell: its runs; None where none has the figure.
         left: what is left out of them, in words.
-        clicked: numbers of the runs that were clicked.
+        clicked: the runs that were clicked.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class EvalSide(NamedTuple):
     act: tuple[Any, ...]
     cell: EvalCell | None
     left: str
-    clicked: frozenset[int]
+    clicked: frozenset[int | str]
 
 
 def draw_lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
@@ -80,18 +80,19 @@ def _draw_point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) 
 
     By keyboard the means are reached, and the list of runs.
     """
-    numbers = [number for number, _ in runs]
+    known = [run for run, _ in runs]
     low, high = runs[0][1], runs[-1][1]
-    which = f"run {numbers[0]}" if len(runs) == 1 else count(len(runs), "run")
+    which = as_label(known[0]) if isinstance(known[0], str) else f"run {known[0]}"
+    which = which if len(runs) == 1 else count(len(runs), "run")
     ends = " to ".join(dict.fromkeys((size(meant, low), size(meant, high))))
     name = f"{side.name}, {which}: {ends}"
     return button(
         str(len(runs)) if len(runs) > 1 else None,
-        (*side.act, *numbers),
+        (*side.act, *known),
         cls="sen-x-point sen-x-several" if len(runs) > 1 else "sen-x-point",
         style={"left": axis.at((low + high) / 2)},
         aria_label=name,
-        aria_pressed=side.clicked.issuperset(numbers),
+        aria_pressed=side.clicked.issuperset(known),
         title=name,
         tabindex="-1",
     )
@@ -209,14 +210,12 @@ def _eval_sides(
     look: Look, line: Line, found: Cells | None, difference: Row | None
 ) -> list[EvalSide]:
     key, part = line
-    clicked = look.seen.clicked if look.is_at(place_of("evals", line)) else None
     sides: list[EvalSide] = []
     for kind, name in look.kinds:
         end = "_baseline" if difference and difference["baseline"] == name else ""
         left: list[str] = []
         if difference:
             left = left_out(difference[f"n_errored{end}"], difference[f"n_unscored{end}"])
-        numbers = clicked.numbers if clicked and clicked.configuration == name else ()
         sides.append(
             EvalSide(
                 kind,
@@ -224,7 +223,7 @@ def _eval_sides(
                 ("pick", "runs", part.iteration, *key, name),
                 found.get((key, name)) if found else None,
                 ", ".join(left),
-                frozenset(numbers),
+                look.clicked_runs(place_of("evals", line), name),
             )
         )
     return sides

@@ -47,7 +47,7 @@ class EvalCell(NamedTuple):
         mean: their mean.
     """
 
-    runs: list[tuple[int, float]]
+    runs: Sequence[tuple[int | str, float]]
     mean: float
 
 

@@ -182,6 +182,13 @@ class Look:
         """Whether this row was clicked."""
         return self.seen.clicked is not None and self.seen.clicked.at == at
 
+    def clicked_runs(self, at: Place, configuration: str) -> frozenset[int | str]:
+        """Numbers, or names, of the runs of a side that were clicked in this row."""
+        own = self.seen.clicked
+        if own is None or own.at != at or own.configuration != configuration:
+            return frozenset()
+        return frozenset((*own.numbers, *own.names))
+
     def below(self, at: Place, columns: int) -> list[Node]:
         """The row with the runs behind what was clicked, below the row where that was."""
         if not self.is_at(at) or self.placed:

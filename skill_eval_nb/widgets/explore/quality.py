@@ -21,7 +21,18 @@ from . import figures
 from .choice import Part, Place, iteration_name, of_path
 from .evals import EvalSide, delta_head, draw_lane, mean_of
 from .figures import TURNS, Cells, EvalCell
-from .look import Drawn, Lines, Look, behind, filters, left_out, row, side_heads, sides_legend
+from .look import (
+    Drawn,
+    Lines,
+    Look,
+    behind,
+    filters,
+    left_out,
+    place_of,
+    row,
+    side_heads,
+    sides_legend,
+)
 from .rows import of_page, pager, sort_button
 from .verdict import adjustment_note, legend, stack, word
 
@@ -205,7 +216,9 @@ def dimensions(look: Look) -> Node:
             spread = f"SD {size(meant, mean.get('stddev'))}"
             small = h("span", spread, cls="sen-soft sen-small", title="standard deviation")
             shown.append(h("div", figure, small))
-            lanes.append(_dimension_side(kind, spoken, (*act, name), cells[line[0]][part], name))
+            clicked = look.clicked_runs(place_of("dimensions", line), name)
+            runs = _runs_of_evals(cells[line[0]][part] or {}, name)
+            lanes.append(EvalSide(kind, spoken, (*act, name), runs, "", clicked))
         difference = [_delta(deltas.get(line), axis)] if look.compares else []
         lane = draw_lane(points, meant, lanes)
         own_cells = [lane, h("div", shown, cls="sen-x-means"), *difference, bars]
@@ -230,15 +243,16 @@ def dimensions(look: Look) -> Node:
     )
 
 
-def _dimension_side(
-    kind: str, name: str, act: tuple[Any, ...], cells: Cells | None, side: str
-) -> EvalSide:
-    """The runs of all evals of a side, as a point each."""
-    own = [cell for (_, of), cell in (cells or {}).items() if of == side]
-    runs = sorted((run for cell in own for run in cell.runs), key=lambda run: run[::-1])
-    values = [value for _, value in runs]
-    whole = EvalCell(runs, fmean(values)) if values else None
-    return EvalSide(kind, name, act, whole, "", frozenset())
+def _runs_of_evals(cells: Cells, side: str) -> EvalCell | None:
+    """The runs of all evals of a side, each by its name, as notes name runs."""
+    runs = [
+        (f"{eval_name} {side} run {number}", value)
+        for ((_, eval_name), of), cell in cells.items()
+        if of == side
+        for number, value in cell.runs
+    ]
+    runs.sort(key=lambda run: run[::-1])
+    return EvalCell(runs, fmean(value for _, value in runs)) if runs else None
 
 
 def _delta(found: Row | None, axis: Axis) -> list[Child]:
