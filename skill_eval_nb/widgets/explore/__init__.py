@@ -12,7 +12,7 @@ from skill_eval_nb.stats.looks import find_iterations
 from skill_eval_nb.workspace.jobs import find_skill
 
 from ..show.run import SHOWING_CSS
-from ..ui import Child, action, style
+from ..ui import Child, action, h, style
 from ..ui.parts import button
 from ..ui.source import Background
 from ..ui.tree import forward
@@ -123,25 +123,31 @@ class Explore(Explorer):
         return [back, *(forward(node, "in_runs") for node in self._runs._tree)]  # noqa: SLF001
 
     def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
-        return replace(super()._make_look(counted, suite, choice), makes_runs=True)
+        return replace(super()._make_look(counted, suite, choice), run_more=self._run_more)
 
-    @action
-    def run_more(self, iteration: str, runs: int) -> None:
-        """Open the run panel, filled in so that each eval has this number of runs a side.
+    def _run_more(self, iteration: str, runs: int) -> Child:
+        """The button that opens the run panel, or what it lacks."""
+        if self._find_skill(iteration) is not None:
+            return button("Run these …", ("run_more", iteration, runs))
+        return [button("Run these …", None), " ", h("small", NO_SKILL, cls="sen-soft")]
 
-        Raises:
-            LookupError: no skill is in or next to the workspace.
-        """
-        from ..run import run_panel
-        from ..run.plan import settings_of
-
+    def _find_skill(self, iteration: str) -> tuple[Path, Path] | None:
+        """The folder of an iteration, and that of its skill."""
         names = (self.choice.workspace or "", self.choice.skill or "", iteration)
         folder = find_iterations(self.source.ws).get(names)
         skill = None if folder is None else find_skill(folder)
-        if folder is None or skill is None:
-            raise LookupError(NO_SKILL)
-        self._runs = run_panel(**settings_of(folder, skill, runs))
-        self._runs.observe(lambda _: self.show(), "_wire")
+        return None if folder is None or skill is None else (folder, skill)
+
+    @action
+    def run_more(self, iteration: str, runs: int) -> None:
+        """Open the run panel, filled in so that each eval has this number of runs a side."""
+        from ..run import run_panel
+        from ..run.plan import settings_of
+
+        found = self._find_skill(iteration)
+        if found is not None:
+            self._runs = run_panel(**settings_of(*found, runs))
+            self._runs.observe(lambda _: self.show(), "_wire")
 
     @action
     def in_runs(self, name: str, *values: Any) -> None:

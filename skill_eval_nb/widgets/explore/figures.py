@@ -95,7 +95,8 @@ def cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
     """Every run's figure, by eval and configuration."""
     import polars as pl
 
-    if not _has(ws, metric):
+    dimension = metric.removeprefix(RUBRIC)
+    if dimension != metric and dimension not in set(ws.polars("rubric_scores")["dimension"]):
         return [{} for _ in parts]
     known = values_of(ws, metric).drop_nulls("value").sort("value", "run_number")
     cell, mean = ["iteration", *EVAL, "configuration"], pl.col("value").mean().alias("mean")
@@ -120,13 +121,7 @@ def summary(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     return _of_each(parts, stats.summarize(ws).iter_rows(named=True))
 
 
-def sources(ws: Workspace, parts: Parts, metric: str) -> list[Rows]:
-    """The rows of `variance` for the metric."""
-    found = stats.variance(ws, metric).iter_rows(named=True) if _has(ws, metric) else ()
-    return _of_each(parts, found)
-
-
-def dimension_sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+def sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `variance` for every dimension."""
     return _of_each(parts, stats.variance(ws).iter_rows(named=True))
 
@@ -173,23 +168,12 @@ def turn(before: float | None, after: float | None) -> str:
     return "newly passing" if before < 0.5 < after else "more often"
 
 
-OF_METRIC: tuple[Count, ...] = (cells, sources)
-"""Those that differ from metric to metric."""
-
-
 def _of_each(parts: Parts, found: Iterable[Row]) -> list[Rows]:
     """Rows, part by part."""
     rows: dict[str, Rows] = defaultdict(list)
     for row in found:
         rows[row["iteration"]].append(row)
     return [rows[part.iteration] for part in parts]
-
-
-def _has(ws: Workspace, metric: str) -> bool:
-    """Whether a metric is known at all: a dimension is where an iteration was scored on it."""
-    if not metric.startswith(RUBRIC):
-        return True
-    return metric.removeprefix(RUBRIC) in set(ws.polars("rubric_scores")["dimension"])
 
 
 PARTS, ANSWERS = 4, 8
@@ -219,7 +203,7 @@ class Counted:
 
     def figures(self, count: Count, parts: Sequence[Part], metric: str) -> dict[Part, Any]:
         """What is counted of parts of one choice; None where it is being counted."""
-        metric = metric if count in OF_METRIC else ""
+        metric = metric if count is cells else ""  # all others are the same for every metric
 
         def count_parts(keys: Sequence[Any]) -> dict[Any, Any]:
             own = [part for _, part, _ in keys]

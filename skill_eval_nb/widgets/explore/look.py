@@ -112,7 +112,7 @@ class Look:
         links: whether names are the way to the runs behind them.
         placed: whether the list of the runs that are meant stands below a row already.
         borrowed: which iterations have the baseline of another one.
-        makes_runs: whether more runs can be made from here, by the action `run_more`.
+        run_more: makes the way to more runs of an iteration, as many of each eval a side.
     """
 
     counted: Counted
@@ -123,7 +123,7 @@ class Look:
     links: bool = True
     placed: bool = False
     borrowed: Borrowed = field(default_factory=dict)
-    makes_runs: bool = False
+    run_more: Callable[[str, int], Child] = lambda iteration, runs: None  # noqa: ARG005
 
     def __post_init__(self) -> None:
         """What follows from the choice."""

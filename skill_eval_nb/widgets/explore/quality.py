@@ -34,7 +34,7 @@ from .look import (
     sides_legend,
 )
 from .rows import of_page, pager, sort_button
-from .verdict import adjustment_note, legend, stack, word
+from .verdict import adjustment_note, word
 
 if TYPE_CHECKING:
     import polars as pl
@@ -165,7 +165,7 @@ def dimensions(look: Look) -> Node:
     """The view of dimensions."""
     if not look.suite.dimensions:
         return notice("No run of this skill was scored on a rubric, so there are no dimensions.")
-    counts = (figures.headline, figures.others, figures.dimension_sources, figures.summary)
+    counts = (figures.headline, figures.others, figures.sources, figures.summary)
     headline, others, sources, summaries = (look.figures(count) for count in counts)
     if any(None in found.values() for found in (others, sources, summaries)):
         return waiting_note("Counting")
@@ -209,7 +209,8 @@ def dimensions(look: Look) -> Node:
         shown: list[Child] = []
         act = ("pick", "dimension", part.iteration, dimension)
         for kind, name in look.kinds:
-            bars.append(stack([row for row in own if row["configuration"] == name], kind, name))
+            shares = [row for row in own if row["configuration"] == name]
+            bars.append(_draw_shares(shares, kind, name))
             mean = means.get((line, name), {"mean": None, "n": 0})
             spoken = f"{as_label(name, 40)}, {as_label(dimension, 60)}"
             figure = mean_of(kind, meant, mean["mean"], mean["n"], spoken, (*act, name))
@@ -230,7 +231,7 @@ def dimensions(look: Look) -> Node:
         scale(points, meant, "score of each run"),
         side_heads(look, "dimensions", lambda _: "Mean"),
         *([delta_head("dimensions", axis, meant, title)] if look.compares else []),
-        ["Where its spread comes from", legend(every)],
+        ["Where its spread comes from", _shares_legend(every)],
     ]
     shown = Lines("dimensions", "dimension", lines, draw, keys, deltas)
     caption = "Scores on the rubric, 1–5, each run’s and their mean and standard deviation"
@@ -253,6 +254,61 @@ def _runs_of_evals(cells: Cells, side: str) -> EvalCell | None:
     ]
     runs.sort(key=lambda run: run[::-1])
     return EvalCell(runs, fmean(value for _, value in runs)) if runs else None
+
+
+PARTS = {"eval": "evals", "run": "runs", "judge": "judge"}
+"""Where variance comes from, and what it is called."""
+
+
+LEGIBLE = 0.13
+"""The smallest share that is written into its part of the bar."""
+
+
+def _draw_shares(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
+    """Where a configuration's variance comes from, as one bar; a sentence where none is known."""
+    known = [row for row in rows if row["component"] != "judge severity"]
+    shares = [(row["component"], row["share"]) for row in known if row["share"] is not None]
+    if not shares:
+        note = next((row["note"] for row in known if row["note"]), "nothing was scored")
+        same = known and all(row["variance"] == 0 for row in known)
+        return soft("all the same" if same else note)
+    words = [f"{_component_name(part)} {share:.0%}" for part, share in shares]
+    parts = [
+        h(
+            "i",
+            h("span", f"{share:.0%}") if share >= LEGIBLE else None,
+            cls=f"sen-x-part {_share_look(component)}",
+            style={"width": f"{100 * share:.4g}%"},
+            title=text,
+        )
+        for (component, share), text in zip(shares, words, strict=True)
+    ]
+    label = f"{name}: {', '.join(words)}"
+    return h(
+        "div",
+        h("i", cls=f"sen-x-swatch sen-x-{kind}"),
+        h("div", parts, cls="sen-x-stack", role="img", aria_label=label),
+        cls="sen-x-stack-row",
+    )
+
+
+def _component_name(component: str) -> str:
+    """A component; several that cannot be told apart are named together."""
+    return " and ".join(PARTS.get(part, part) for part in component.split(" + "))
+
+
+def _share_look(component: str) -> str:
+    return f"sen-x-of-{component.replace(' + ', '-')}"
+
+
+def _shares_legend(rows: Sequence[Mapping[str, Any]]) -> Node:
+    """What the parts of the bars are."""
+    there = dict.fromkeys(row["component"] for row in rows if row["share"])
+    parts = [
+        h("span", h("i", cls=f"sen-x-swatch {_share_look(part)}"), _component_name(part))
+        for part in there
+    ]
+    return h("p", parts, cls="sen-x-legend")
 
 
 def _delta(found: Row | None, axis: Axis) -> list[Child]:

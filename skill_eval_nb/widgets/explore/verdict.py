@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,61 +33,6 @@ from .choice import Part, iteration_name, metrics_of, select_runs, settle_choice
 from .evals import mean_of
 from .look import Look, row
 
-PARTS = {"eval": "evals", "run": "runs", "judge": "judge"}
-"""Where variance comes from, and what it is called."""
-
-
-LEGIBLE = 0.13
-"""The smallest share that is written into its part of the bar."""
-
-
-def stack(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Child:
-    """Where a configuration's variance comes from, as one bar; a sentence where none is known."""
-    known = [row for row in rows if row["component"] != "judge severity"]
-    shares = [(row["component"], row["share"]) for row in known if row["share"] is not None]
-    if not shares:
-        note = next((row["note"] for row in known if row["note"]), "nothing was scored")
-        same = known and all(row["variance"] == 0 for row in known)
-        return soft("all the same" if same else note)
-    words = [f"{_component_name(part)} {share:.0%}" for part, share in shares]
-    parts = [
-        h(
-            "i",
-            h("span", f"{share:.0%}") if share >= LEGIBLE else None,
-            cls=f"sen-x-part {_look(component)}",
-            style={"width": f"{100 * share:.4g}%"},
-            title=text,
-        )
-        for (component, share), text in zip(shares, words, strict=True)
-    ]
-    label = f"{name}: {', '.join(words)}"
-    return h(
-        "div",
-        h("i", cls=f"sen-x-swatch sen-x-{kind}"),
-        h("div", parts, cls="sen-x-stack", role="img", aria_label=label),
-        cls="sen-x-stack-row",
-    )
-
-
-def _component_name(component: str) -> str:
-    """A component; several that cannot be told apart are named together."""
-    return " and ".join(PARTS.get(part, part) for part in component.split(" + "))
-
-
-def _look(component: str) -> str:
-    return f"sen-x-of-{component.replace(' + ', '-')}"
-
-
-def legend(rows: Iterable[Mapping[str, Any]]) -> Node:
-    """What the parts of the bars are."""
-    there = dict.fromkeys(row["component"] for row in rows if row["share"])
-    parts = [
-        h("span", h("i", cls=f"sen-x-swatch {_look(part)}"), _component_name(part))
-        for part in there
-    ]
-    return h("p", parts, cls="sen-x-legend")
-
-
 Deltas = Mapping[Part, Sequence[Row] | None]
 """The rows of each iteration; None where they are being counted."""
 Found = dict[Part, dict[str, Row] | None]
@@ -113,7 +58,7 @@ def verdict(look: Look) -> Node:
         content: Child = waiting_note("Counting")
     else:
         content = [_answer_lines(look, found), tracks(look, found)]
-    return h("div", content, _spread_bars(look), cls="sen-card sen-x-verdict", key="verdict")
+    return h("div", content, cls="sen-card sen-x-verdict", key="verdict")
 
 
 def _answer_lines(look: Look, found: Found) -> list[Child]:
@@ -177,9 +122,9 @@ def _say_lowest(look: Look, part: Part) -> Child:
 
 def _next_step(look: Look, part: Part, words: str, row: Row) -> Node:
     """What would decide it; of more runs the way to them, too."""
-    act = ("run_more", part.iteration, row["next_runs"])
-    is_runs = look.makes_runs and row["scope"] == "suite" and row["next_runs"]
-    return h("p", words, " ", button("Run these …", act) if is_runs else None, cls="sen-x-next")
+    is_runs = row["scope"] == "suite" and row["next_runs"]
+    way = look.run_more(part.iteration, row["next_runs"]) if is_runs else None
+    return h("p", words, " ", way, cls="sen-x-next")
 
 
 def adjustment_note(look: Look) -> Child:
@@ -261,24 +206,6 @@ def _scope_label(scope: str, found: Row, head: Node) -> list[Child]:
         return [SCOPES[scope]]
     runs = f"{found['n_runs']:,} + {count(found['n_runs_baseline'], 'run')}"
     return [head, SCOPES[scope], h("small", f" n {count(found['n_evals'], 'eval')}, {runs}")]
-
-
-def _spread_bars(look: Look) -> Child:
-    """Where the spread of the metric comes from, for the last iteration."""
-    part, rows = look.last(figures.sources)
-    if part is None or not rows:
-        return None
-    bars: list[Node] = []
-    for kind, name in look.kinds:
-        own = [source for source in rows if source["configuration"] == name]
-        title = h("span", as_label(name, 40), cls="sen-soft sen-small")
-        bars.append(h("div", title, stack(own, kind, as_label(name))))
-    return h(
-        "div",
-        h("h4", f"Where the spread of {look.meant.name} comes from{look.where(part)}"),
-        h("div", bars, cls="sen-x-sources"),
-        legend(rows),
-    )
 
 
 SHOWN = (
