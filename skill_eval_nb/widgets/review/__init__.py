@@ -25,7 +25,6 @@ from .queue import (
     Pair,
     ReviewChoice,
     ReviewState,
-    Scope,
     scope_of,
     token_of,
 )
@@ -56,8 +55,7 @@ class Review(Panel):
         self._seed = seed
         self._runs: dict[str, RunKey] = {}
         self._book = Book(self._source.ws)
-        self._scope, self._choice = self._settle_scope(choice)
-        self._begin()
+        self._settle_scope(choice)
         super().__init__()
         self._ready = True
 
@@ -114,8 +112,7 @@ class Review(Panel):
         later = PARTS[2:] if part == "pair" else PARTS[PARTS.index(part) + 1 :]
         again = dict.fromkeys(("eval_id", "at", *later), "")
         changes = {**again, part: name, "revealed": False, "search": RowSearch()}
-        self._scope, self._choice = self._settle_scope(replace(self._choice, **changes))
-        self._begin()
+        self._settle_scope(replace(self._choice, **changes))
 
     @action
     def go_blind(self, blind: bool) -> None:
@@ -217,18 +214,17 @@ class Review(Panel):
         with self._lock:
             self._book.look_at(self._source.ws)
             try:
-                self._scope, self._choice = self._settle_scope(self._choice)
+                self._settle_scope(self._choice)
             except LookupError:
-                lost = dict.fromkeys(PARTS, "")
-                self._scope, self._choice = self._settle_scope(replace(self._choice, **lost))
-            self._begin()
+                self._settle_scope(replace(self._choice, **dict.fromkeys(PARTS, "")))
         self.show()
 
-    def _settle_scope(self, choice: ReviewChoice) -> tuple[Scope, ReviewChoice]:
-        scope = scope_of(self._source.ws, choice)
+    def _settle_scope(self, choice: ReviewChoice) -> None:
+        self._scope = scope = scope_of(self._source.ws, choice)
+        self._choice = replace(scope.choice, blind=choice.blind and bool(scope.sides))
         self._finder = ItemFinder(self._source.ws, scope)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
-        return scope, replace(scope.choice, blind=choice.blind and bool(scope.sides))
+        self._begin()
 
     def _begin(self, **chosen: Any) -> None:
         """Look at what is shown: at the same as before, where that is among it."""
