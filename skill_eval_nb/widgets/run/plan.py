@@ -176,7 +176,6 @@ class PlanPreview(Preview):
         todo: its runs that are not complete.
         errored: by the folder of a run that is stored as errored why it is.
         continues: the iteration that it continues; "" if it begins one.
-        no_sandbox: why no sandbox works here; None if one does.
     """
 
     suite: Suite | None
@@ -185,7 +184,6 @@ class PlanPreview(Preview):
     todo: int = 0
     errored: Mapping[str, str] = field(default_factory=dict)
     continues: str = ""
-    no_sandbox: str | None = None
 
 
 DONE = "Everything is done: more runs, more judgings or other evals give it more to do."
@@ -203,7 +201,7 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     """Plan; nothing is spent and nothing is written."""
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
     filled, empty = fill_empty(form)
-    preview = PlanPreview(suite=suite, faults=empty, no_sandbox=available())
+    preview = PlanPreview(suite=suite, faults=empty)
     try:  # with what is lacking filled in, so that every error is shown at once
         plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **options(filled, fixed))
     except Refused as error:
@@ -262,7 +260,7 @@ def form_view(launch: Launch[PlanPreview], fixed: FixedArgs, prices: Prices | No
         h("div", models, cls="sen-row sen-pair"),
         _eval_ticks(form, suite) if suite is not None else None,
         h("div", launch.control("runs", placeholder=f"{usual}"), numbers, cls="sen-row"),
-        _sandbox(launch, suite, plan.no_sandbox if plan is not None else None),
+        _sandbox(launch, plan) if plan is not None else None,
         details("More settings", _more(launch), key="more"),
     )
 
@@ -280,11 +278,9 @@ def _eval_ticks(form: Form, suite: Suite) -> Node:
     return h("div", shown, h("div", quick, cls="sen-quick"), cls="sen-evals")
 
 
-def _sandbox(
-    launch: Launch[PlanPreview], suite: Suite | None, missing: str | None
-) -> Iterator[Node]:
+def _sandbox(launch: Launch[PlanPreview], plan: PlanPreview) -> Iterator[Node]:
     """Whether scripts may run, if an eval has one; what doing without a sandbox means."""
-    evals = suite.evals if suite is not None else ()
+    evals, missing = plan.suite.evals if plan.suite is not None else (), available()
     if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
         yield h("div", launch.control("allow_scripts"), key="scripts")
     bare = launch.form.sandbox == "none"
