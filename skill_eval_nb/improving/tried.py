@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property, partial
-from itertools import islice
 from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -20,7 +18,7 @@ from skill_eval_nb.stats.pairing import pairs, side, sides
 from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
 from skill_eval_nb.stats.verdict import say_luck
 from skill_eval_nb.tables.frames import iterate_rows, like
-from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, percent, with_sign
+from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
 from .values import Draft, schema_of
@@ -36,17 +34,16 @@ Where = Literal["all", "elsewhere"]
 Values = Sequence[float | None]
 """The verdict (0 or 1) or the score of each run; None if there is none."""
 
-TABLES = ("sides", "deltas", "by_run", "disagreements")
+TABLES = ("sides", "deltas", "by_run", "suite")
 RUN_ERRORED = "the run errored"
 """The reason why such a run has no verdict."""
 PLACE = [*ITERATION, *EVAL]
 BEFORE, AFTER = "_before", "_after"
+ALPHA = 0.05 + NOTHING
 GAIN = "gain"
 """What a draft's values are more than those of what it replaces, run by run."""
 SHOWN = ("estimate", "low", "high", "p", "verdict", "n_evals", "n_runs", "n_runs_baseline")
 KEY = [*ITERATION, *MODEL, "configuration", "baseline", "metric"]
-MOST = 8
-"""If there are more disagreements than this, the rest are only counted."""
 SAYS = {
     "separates": "it separates",
     "hurts": "the baseline does better",
@@ -94,21 +91,6 @@ class Difference:
     says: str
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """The judged expectation that a drafted check is compared with.
-
-    Attributes:
-        text: the expectation's text.
-        how: how it was found, in words.
-        likeness: how similar the wordings are, 0-1; None if the draft names it.
-    """
-
-    text: str
-    how: str
-    likeness: float | None = None
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Tried(Shown):
     """The result of trying a draft on the stored runs.
@@ -126,7 +108,6 @@ class Tried(Shown):
         separates_better: whether the draft separates the sides better than what it replaces;
             None if unknown.
         why_better: the reason in words.
-        about: the judged expectation that it is compared with; None if there is none.
         gates_changed: runs whose gate would open or close.
         price_usd: the most US dollars that judging can cost; None if nothing has to be judged or no
             price is known.
@@ -138,7 +119,9 @@ class Tried(Shown):
         deltas: each `Difference` as a row.
         by_run: the run keys, the verdict (`passed`, or `score`) with its `evidence`, what it
             replaces had, and each figure of the run `…_before` and `…_after`.
-        disagreements: the runs where the draft and the judge disagree, with the evidence of both.
+        suite: the difference between the sides for the whole suite, before and after the change: a
+            row per iteration, configuration and metric, with columns of `stats.deltas` as
+            `…_before` and `…_after`.
         notes: what was left out, and why.
     """
 
@@ -148,28 +131,17 @@ class Tried(Shown):
     sides: Any
     deltas: Any
     by_run: Any
-    disagreements: Any
-    _suite: Callable[[], Any]
+    suite: Any
     delta: Difference | None = None
     elsewhere: Difference | None = None
     replaced: Difference | None = None
     separates_better: bool | None = None
     why_better: str = ""
-    about: About | None = None
     gates_changed: int = 0
     price_usd: float | None = None
     cost_usd: float | None = 0.0
     to_judge: int = 0
     notes: tuple[str, ...] = ()
-
-    @cached_property
-    def suite(self) -> Any:
-        """The difference between the sides for the whole suite, before and after the change.
-
-        One row per iteration, configuration and metric, with the columns of `stats.deltas` as
-        `…_before` and `…_after`. It is calculated when first used.
-        """
-        return self._suite()
 
     def _blocks(self) -> Iterator[Block]:
         draft = self.draft
@@ -187,8 +159,6 @@ class Tried(Shown):
             begins = words[self.separates_better]
             yield Text(f"{begins} what it replaces: {self.why_better}.")
         yield self._suite_table()
-        if self.about is not None:
-            yield from self._disagreement_blocks(self.about)
         yield Items(self.notes, "What else to know")
 
     def _suite_table(self) -> Block:
@@ -211,22 +181,6 @@ class Tried(Shown):
         ]
         heads = ("iteration", "configuration", "metric", "before", "after")
         return Table(heads, rows, "The suite's difference, before and after")
-
-    def _disagreement_blocks(self, about: About) -> Iterator[Block]:
-        """Where the draft and the judge disagree."""
-        like = "" if about.likeness is None else f", {percent(about.likeness)} alike"
-        runs = count(len(self.disagreements), "run")
-        yield Text(f"It disagrees with the judge in {runs} on ‘{about.text}’ ({about.how}{like}).")
-        rows = []
-        for row in islice(iterate_rows(self.disagreements), MOST):
-            side = f"{row['configuration']} {row['run_number']}"
-            verdicts = []
-            for begin in ("", "judged_"):
-                verdicts.append("passed" if row[f"{begin}passed"] else "failed")
-                verdicts.append(brief(row[f"{begin}evidence"] or "", 160))
-            rows.append((f"{row['iteration']}, {row['eval_name']}, {side}", *verdicts))
-        heads = ("run", "it", "its evidence", "the judge", "the judge's evidence")
-        yield Table(heads, rows, "Where they differ", more=len(self.disagreements) - MOST)
 
 
 def _cell(value: Any) -> str:
@@ -257,7 +211,6 @@ class Trial:
     ws: Workspace
     runs: pl.DataFrame
     baseline: str | None
-    level: float
     allow_scripts: bool
     near: int
     judge_model: str | None
@@ -269,30 +222,18 @@ class Trial:
         Raises:
             Refused: one is out of range, or there is no such baseline.
         """
-        if not 0 < self.level < 1:
-            raise refuse(f"level is {self.level}: it must be between 0 and 1, such as 0.95")
         if self.near < 0:
             raise refuse(f"near is {self.near}: it must be a number of lines, 0 or more")
         known = sorted(set(self.ws.polars("runs")["configuration"]))
         if self.baseline is not None and self.baseline not in known:
             raise refuse(no_such("configuration", self.baseline, known))
 
-    def result(
-        self,
-        status: Status,
-        answer: str,
-        *,
-        suite: Callable[[], pl.DataFrame] | None = None,
-        **more: Any,
-    ) -> Tried:
+    def result(self, status: Status, answer: str, **more: Any) -> Tried:
         """A result; tables become polars or pandas like the workspace's, missing ones empty."""
         import polars as pl
 
-        make_suite = suite or pl.DataFrame
         frames = {name: like(self.ws, more.pop(name, pl.DataFrame())) for name in TABLES}
-        return Tried(
-            self.draft, status, answer, **frames, **more, _suite=lambda: like(self.ws, make_suite())
-        )
+        return Tried(self.draft, status, answer, **frames, **more)
 
     def make_result(
         self,
@@ -317,24 +258,16 @@ class Trial:
             more: other fields of `Tried`.
         """
         by_run = self.by_run(found, scored=scored).hstack(figures)
-        suite = cache(partial(self.suite, by_run, metrics))
+        suite = self.suite(by_run, metrics)
         compared = self.compare({what: own.values for what, own in found.items()}, scored=scored)
         if "draft" in found:
             answer = _say_values(self.draft, found["draft"], compared, scored=scored)
         else:
             words = begins or f"Without {self.draft.called or brief(self.draft.target or '')}"
-            answer = _say_suite(words, suite(), metrics[0])
+            answer = _say_suite(words, suite, metrics[0])
         change = f"; the gate of {count(gates, 'run')} would change" if gates else ""
-        answer = f"{answer}{change}."
-        return self.result(
-            "tried",
-            answer,
-            by_run=by_run,
-            suite=suite,
-            gates_changed=gates,
-            **compared,
-            **more,
-        )
+        more |= {"by_run": by_run, "suite": suite, "gates_changed": gates, **compared}
+        return self.result("tried", f"{answer}{change}.", **more)
 
     def by_run(self, found: Mapping[What, OnRuns], *, scored: bool = False) -> pl.DataFrame:
         """The runs with the values and the evidence of the draft and of what it replaces."""
@@ -382,7 +315,7 @@ class Trial:
         against = who.select("configuration", "baseline").drop_nulls().unique()
         against = in_order(against, configuration=side, baseline=natural).rows()
         found = [
-            _find_difference(paired, what, where, mine, baseline, self.level)
+            _find_difference(paired, what, where, mine, baseline)
             for what in values
             for where in evals
             for mine, baseline in against
@@ -393,7 +326,7 @@ class Trial:
             why = "it replaces nothing" if "draft" in values else "nothing replaces it"
         elif found:
             both = first["draft", proof], first["replaced", proof]
-            is_better, why = _is_better(paired.filter(metric=f"{GAIN} {proof}"), *both, self.level)
+            is_better, why = _is_better(paired.filter(metric=f"{GAIN} {proof}"), *both)
         return {
             "sides": _count_outcomes(rows.filter(pl.col("what") != GAIN), scored=scored),
             "deltas": pl.DataFrame([asdict(each) for each in found], schema_of(Difference)),
@@ -429,7 +362,7 @@ class Trial:
         parts = []
         for metric in metrics:
             first, second = (
-                deltas(frame, metric, self.baseline, level=self.level)
+                deltas(frame, metric, self.baseline)
                 .select(*KEY, *SHOWN)
                 .rename({name: f"{name}{end}" for name in SHOWN})
                 for frame, end in ((runs, BEFORE), (after, AFTER))
@@ -463,7 +396,7 @@ def _count_outcomes(rows: pl.DataFrame, *, scored: bool) -> pl.DataFrame:
 
 
 def _find_difference(
-    paired: pl.DataFrame, what: What, where: Where, mine: str, baseline: str, level: float
+    paired: pl.DataFrame, what: What, where: Where, mine: str, baseline: str
 ) -> Difference:
     """A configuration compared with its baseline, inside evals."""
     import polars as pl
@@ -479,8 +412,8 @@ def _find_difference(
     if met and met <= {0, 1}:
         p, least = _exact_p(evals)
     elif met:
-        p = compare(cells, "suite", level).p
-    says = _says(figures["estimate"], p, least, met, level)
+        p = compare(cells).p
+    says = _says(figures["estimate"], p, least, met)
     return Difference(what, where, mine, baseline, **figures, p=p, least_p=least, says=says)
 
 
@@ -502,15 +435,12 @@ def _exact_p(paired: pl.DataFrame) -> tuple[float, float]:
     return p, least
 
 
-def _says(
-    estimate: float | None, p: float | None, least: float | None, met: set[float], level: float
-) -> str:
-    alpha = 1 - level + NOTHING
+def _says(estimate: float | None, p: float | None, least: float | None, met: set[float]) -> str:
     if estimate is None or p is None:
         return "too little data"
-    if p <= alpha and abs(estimate) > NOTHING:
+    if p <= ALPHA and abs(estimate) > NOTHING:
         return "separates" if estimate > 0 else "hurts"
-    if least is not None and least > alpha:
+    if least is not None and least > ALPHA:
         return "too little data"
     if met in ({1}, {0}):
         return "always passes" if met == {1} else "always fails"
@@ -518,7 +448,7 @@ def _says(
 
 
 def _is_better(
-    gained: pl.DataFrame, mine: Difference, theirs: Difference, level: float
+    gained: pl.DataFrame, mine: Difference, theirs: Difference
 ) -> tuple[bool | None, str]:
     """Whether a draft separates the sides better than what it replaces, and why.
 
@@ -529,12 +459,12 @@ def _is_better(
     cells = gained.select("values", "baseline_values").rows()
     if not cells or mine.estimate is None or theirs.estimate is None:
         return None, "no eval has a figure of both on both sides"
-    found = compare(cells, "suite", level)
+    found = compare(cells)
     estimate, p = found.estimate or 0.0, 1.0 if found.p is None else found.p
     against = f"{with_sign(mine.estimate)} against {with_sign(theirs.estimate)}"
     if estimate <= NOTHING:
         return False, f"it separates the sides no better than what it replaces: {against}"
-    if p > 1 - level + NOTHING:
+    if p > ALPHA:
         return None, f"{against}, which may be chance (exact p {chance(p)} for the gain)"
     if mine.says != "separates":
         return False, f"{against}: it is less misleading, but it does not separate itself"

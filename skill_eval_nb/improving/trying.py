@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
-from skill_eval_nb.grading.structural import OF_TRANSCRIPT, expectations_of, verdicts_on
+from skill_eval_nb.documents import StructuralExpectation, mend
+from skill_eval_nb.grading.structural import OF_TRANSCRIPT, verdicts_on
 from skill_eval_nb.grading.structural.outputs import CheckVerdict, list_outputs, verdict_unscored
-from skill_eval_nb.grading.structural.types import Check, CheckContext, as_structural
+from skill_eval_nb.grading.structural.types import CheckContext
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.asking import AskingProgress, Terms
 from skill_eval_nb.running.protocol import refuse
@@ -24,10 +24,9 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace import collector_paused
 
 from .evidence import Progress, stored_at
-from .tried import AFTER, BEFORE, RUN_ERRORED, About, OnRuns, Trial, Tried, What
+from .tried import AFTER, BEFORE, RUN_ERRORED, OnRuns, Trial, Tried, What
 from .try_dimensions import try_dimensions
 from .values import Draft, SuiteItem, plain
-from .wording import likeness, measure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,8 +43,6 @@ EVERY = 500
 """Runs between two reports of progress."""
 MOST = 5
 """The most reasons that are reported."""
-LIKE = 0.5
-"""Wordings that are less alike than this, 0-1, are about different things."""
 GATE, CHECKED, GRADED = "gate_passed", "structural_pass_rate", "pass_rate"
 SAME = 0.0051
 """Rates that differ by less are equal: files round them."""
@@ -56,7 +53,6 @@ def try_out(
     ws: Workspace,
     *,
     baseline: str | None = None,
-    level: float = 0.95,
     allow_scripts: bool = False,
     near: int = 2,
     judge_model: str | None = None,
@@ -79,7 +75,6 @@ def try_out(
         draft: a draft from `draft` or from a person.
         ws: the workspace; use `ws.select(iteration=…)` for a part of it.
         baseline: the configuration to compare against; chosen by name if not given.
-        level: 1 - alpha.
         allow_scripts: whether a drafted `custom_script` may run, in the sandbox.
         near: within how many lines of a match a text of `except_context` exempts it.
         judge_model: the model that judges a dimension; if not given, the one that judged these
@@ -100,7 +95,7 @@ def try_out(
     """
     terms = Terms(connection, prices, budget_usd, progress=progress, stop=stop)
     runs = runs_for(draft, ws)
-    trial = Trial(draft, ws, runs, baseline, level, allow_scripts, near, judge_model, terms)
+    trial = Trial(draft, ws, runs, baseline, allow_scripts, near, judge_model, terms)
     if draft.missing:
         lacking = ", ".join(draft.missing)
         answer = f"It cannot be tried yet; still needs: {lacking}."
@@ -183,39 +178,27 @@ def _try_checks(trial: Trial) -> Tried:
     """Try the checks of a draft against what they replace, or the removal of a check."""
     import polars as pl
 
-    draft, runs = trial.draft, trial.runs
+    draft = trial.draft
     checks = [_check(item) for item in draft.new]
     rows = _stored_rows(trial)
-    structural, judged = (
-        rows.filter(pl.col("layer") == layer) for layer in ("structural", "judged")
-    )
+    structural = rows.filter(layer="structural")
     gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
-    each = _verdicts(trial, checks, runs, trial.terms.progress)
+    verdicts = _verdicts(trial, checks) if checks else [[]] * trial.runs.height
     found: dict[What, OnRuns] = {}
     if checks:
-        found["draft"] = _on_runs([_all(of_run) for of_run in zip(*each, strict=True)])
+        found["draft"] = _on_runs(map(_all, verdicts))
     if draft.target is not None:
-        found["replaced"] = replaced = _on_runs(_replaced_verdicts(trial, draft.target, gone))
+        found["replaced"] = replaced = _stored_verdicts(gone, trial.runs)
         if not checks and not any(passed is not None for passed in replaced.values):
             return trial.result("not tried", f"No run has a verdict on {draft.target}.")
-    critical = [(check.critical, column) for check, column in zip(checks, each, strict=True)]
-    figures = _figures(trial, rows, gone, critical)
+    figures = _figures(trial, rows, gone, checks, verdicts)
     was, now = (pl.col(GATE + when).fill_null(value=True) for when in (BEFORE, AFTER))
-    more, about = {}, None
-    if checks:
-        words = [check.description for check in checks if check.description]
-        about = _judged_about(draft, words or gone["text"].head(1).to_list(), judged)
-    if about is not None:
-        mine = trial.by_run({"draft": found["draft"]})
-        more["disagreements"] = _find_disagreements(mine, about, judged)
     return trial.make_result(
         found,
         figures,
         (CHECKED, GRADED),
         gates=figures.select((was != now).sum()).item(),
-        about=about,
-        notes=tuple(_notes(trial, each, alone=about is None and bool(checks))),
-        **more,
+        notes=tuple(_notes(trial, verdicts)),
     )
 
 
@@ -242,22 +225,14 @@ def _try_verdicts(trial: Trial) -> Tried:
         gone = judged.filter(pl.col("text").is_in(texts))
     if gone.is_empty():
         return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
-    places, goes = set(gone["place"]), set(gone["run"])
-    rest: dict[int, list[bool]] = {}
-    for run, place, passed in judged.select("run", "place", "passed").iter_rows():
-        if place not in places and passed is not None:
-            rest.setdefault(run, []).append(passed)
-    after = [
-        (fmean(rest[at]) if at in rest else None) if at in goes and status != "errored" else graded
-        for at, (status, graded) in enumerate(runs.select("status", GRADED).iter_rows())
-    ]
-    none = verdict_unscored("no judge has decided it")
+    rest = judged.join(gone, on="place", how="anti").group_by("run").agg(pl.mean("passed"))
+    goes = pl.col("run").is_in(gone["run"].to_list()) & pl.col("status").ne_missing("errored")
+    both = runs.with_row_index("run").join(rest, on="run", how="left", maintain_order="left")
+    after = pl.when(goes).then("passed").otherwise(GRADED)
     note = f"Not in the figures: {count(len(draft.new), 'new expectation')}, as only a judge can "
     return trial.make_result(
-        {"replaced": _on_runs([verdict or none for verdict in _stored_verdicts(gone, runs)])},
-        runs.select(
-            pl.col(GRADED).alias(GRADED + BEFORE), pl.Series(GRADED + AFTER, after, pl.Float64)
-        ),
+        {"replaced": _stored_verdicts(gone, runs)},
+        both.select(pl.col(GRADED).alias(GRADED + BEFORE), after.alias(GRADED + AFTER)),
         (GRADED,),
         notes=(f"{note}decide on that.",) if draft.new else (),
     )
@@ -268,18 +243,13 @@ def _check(item: SuiteItem) -> StructuralExpectation:
     return mend(fields, StructuralExpectation)[0]
 
 
-def _verdicts(
-    trial: Trial, checks: Sequence[Check], runs: pl.DataFrame, progress: Progress | None = None
-) -> list[list[CheckVerdict]]:
-    """The verdicts of each check, run by run.
+def _verdicts(trial: Trial, checks: Sequence[StructuralExpectation]) -> list[list[CheckVerdict]]:
+    """The verdicts on the outputs of each run, check by check.
 
-    `progress` is called after every `EVERY` runs, and at the end.
+    The progress is reported after every `EVERY` runs, and at the end.
     """
-    if not checks:
-        return []
+    total, progress = trial.runs.height, trial.terms.progress
     transcripts = any(check.type in OF_TRANSCRIPT for check in checks)
-    wanted = [as_structural(check) for check in checks]
-    spoken = [isinstance(check, Expectation) for check in checks]
 
     def look(place: tuple[str, str | None]) -> list[CheckVerdict]:
         folder, reason = place
@@ -288,16 +258,16 @@ def _verdicts(
         transcript = transcript_in(folder) if transcripts else None
         outputs = list_outputs(f"{folder}/outputs")
         setting = CheckContext(outputs, transcript, trial.near, trial.allow_scripts, "bubblewrap")
-        return verdicts_on(wanted, spoken, setting)
+        return verdicts_on(checks, [False] * len(checks), setting)
 
-    places, by_run = runs.select("folder", "reason").iter_rows(), []
+    places, verdicts = trial.runs.select("folder", "reason").iter_rows(), []
     scripts = trial.allow_scripts and any(check.type in SCRIPTS for check in checks)
     with ThreadPoolExecutor(os.cpu_count()) if scripts else collector_paused() as pool:
-        for done, verdicts in enumerate((pool.map if pool else map)(look, places), 1):
-            by_run.append(verdicts)
-            if progress is not None and (done % EVERY == 0 or done == runs.height):
-                progress(AskingProgress(done, runs.height, 0, 0.0, "outputs checked"))
-    return [list(column) for column in zip(*by_run, strict=True)]
+        for done, of_run in enumerate((pool.map if pool else map)(look, places), 1):
+            verdicts.append(of_run)
+            if progress is not None and (done % EVERY == 0 or done == total):
+                progress(AskingProgress(done, total, 0, 0.0, "outputs checked"))
+    return verdicts
 
 
 def _all(of_run: Sequence[CheckVerdict]) -> CheckVerdict:
@@ -316,7 +286,7 @@ def _stored_rows(trial: Trial) -> pl.DataFrame:
     rows = trial.ws.polars("expectations").filter(evals)
     rows = rows.with_columns(*stand_in_keys()).with_row_index("place")
     numbered = trial.runs.select(RUN).with_row_index("run")
-    return rows.join(numbered, on=RUN, nulls_equal=True, maintain_order="left")
+    return rows.join(numbered, RUN, nulls_equal=True, maintain_order="left")
 
 
 def _of_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:
@@ -330,102 +300,39 @@ def _of_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:
     return rows.filter(pl.col("text").is_in(texts))
 
 
-def _worst(rows: pl.DataFrame) -> pl.DataFrame:
-    """One row per run: if a run has several, the worst counts."""
-    worst = rows.sort("passed", nulls_last=True, maintain_order=True)
-    return worst.unique("run", keep="first").select("run", "passed", "evidence")
-
-
-def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> list[CheckVerdict | None]:
-    """The verdict of each run; None if the run has no row."""
-    there = {run: CheckVerdict(*verdict) for run, *verdict in _worst(rows).iter_rows()}
-    return [
-        verdict_unscored(RUN_ERRORED) if status == "errored" else there.get(run)
+def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> OnRuns:
+    """The stored verdict of each run; if a run has several, the worst counts."""
+    worst = rows.sort("passed", nulls_last=True, maintain_order=True).unique("run", keep="first")
+    verdicts = worst.select("run", "passed", "evidence").iter_rows()
+    there = {run: CheckVerdict(*verdict) for run, *verdict in verdicts}
+    none = verdict_unscored("no verdict on it is stored")
+    return _on_runs(
+        verdict_unscored(RUN_ERRORED) if status == "errored" else there.get(run, none)
         for run, status in enumerate(runs["status"])
-    ]
+    )
 
 
-def _replaced_verdicts(trial: Trial, target: str, gone: pl.DataFrame) -> list[CheckVerdict]:
-    """The verdicts on a draft's target: stored ones, or new checks where none are stored."""
-    runs = trial.runs
-    stored, reasons = _stored_verdicts(gone, runs), runs["reason"].to_list()
-    places = {folder: at for at, folder in enumerate(runs["folder"])}
-    lacking = [
-        folder for folder, at in places.items() if stored[at] is None and reasons[at] is None
-    ]
-    for folder, run in stored_at(lacking).items():
-        every = expectations_of(run.eval) if run.eval else ()
-        check = next((known for known in every if _is_target(known, target)), None)
-        if check is not None:
-            ((stored[places[folder]],),) = _verdicts(trial, [check], runs[places[folder]])
-    none = "no verdict on it is stored, and its definition was not found"
-    return [
-        verdict or verdict_unscored(reason or none)
-        for verdict, reason in zip(stored, reasons, strict=True)
-    ]
-
-
-def _is_target(check: Check, target: str) -> bool:
-    text = check.text if isinstance(check, Expectation) else check.description
-    return check.id == target or plain(text or "") == plain(target)
-
-
-def _on_runs(verdicts: Sequence[CheckVerdict]) -> OnRuns:
-    passed = [verdict.passed for verdict in verdicts]
-    return OnRuns(passed, [verdict.evidence for verdict in verdicts])
+def _on_runs(verdicts: Iterable[CheckVerdict]) -> OnRuns:
+    passed, evidence = zip(*((one.passed, one.evidence) for one in verdicts), strict=True)
+    return OnRuns(passed, evidence)
 
 
 # ── what is said of it ───────────────────────────────────────────────────────────────────────
 
 
-def _notes(trial: Trial, each: Sequence[Sequence[CheckVerdict]], *, alone: bool) -> Iterator[str]:
+def _notes(trial: Trial, verdicts: Sequence[Sequence[CheckVerdict]]) -> Iterator[str]:
     """What was left out, and why."""
     gone = set(trial.draft.evals) - set(trial.runs["eval_id"])
     if gone:
         yield f"There is no stored run of {', '.join(sorted(gone, key=natural))}."
     reasons = Counter(
         verdict.evidence
-        for column in each
-        for verdict in column
+        for of_run in verdicts
+        for verdict in of_run
         if verdict.passed is None and verdict.evidence
     )
     for reason, times in reasons.most_common(MOST):
         yield f"{times} × {reason}"
-    if alone:
-        yield "No judged expectation is about the same thing, so no judge's verdicts to compare."
-
-
-def _judged_about(draft: Draft, words: Sequence[str], judged: pl.DataFrame) -> About | None:
-    """The judged expectation that a draft is about.
-
-    It is the draft's target if that is judged, else the expectation with the most similar words;
-    None if none is similar enough.
-    """
-    if draft.target is not None and (found := _of_target(judged, draft.target)).height:
-        return About(found["text"][0], "the draft names it")
-    texts = judged["text"].unique(maintain_order=True).to_list()
-    own = [word for word in words if word.strip()]
-    if not (own and texts):
-        return None
-    measured = measure([*texts, *own])
-    square = likeness(measured, range(len(measured.texts)))
-    best = square[: len(texts), len(texts) :].max(axis=1)
-    alike, place = float(best.max()), int(best.argmax())
-    return About(texts[place], "the nearest in words", alike) if alike >= LIKE else None
-
-
-def _find_disagreements(mine: pl.DataFrame, about: About, judged: pl.DataFrame) -> pl.DataFrame:
-    """The runs where the draft and the judge disagree: RUN, and `passed` and `evidence` of both.
-
-    Runs that one of them has not scored are left out: there is nothing to compare.
-    """
-    import polars as pl
-
-    theirs = _worst(judged.filter(pl.col("text") == about.text))
-    theirs = theirs.rename({name: f"judged_{name}" for name in ("passed", "evidence")})
-    mine = mine.with_row_index("run")
-    both = mine.join(theirs, on="run", maintain_order="left").drop("run")
-    return both.filter(pl.col("passed") != pl.col("judged_passed"))
 
 
 # ── gates and rates ──────────────────────────────────────────────────────────────────────────
@@ -435,7 +342,8 @@ def _figures(
     trial: Trial,
     rows: pl.DataFrame,
     gone: pl.DataFrame,
-    new: Sequence[tuple[bool, Sequence[CheckVerdict]]],
+    checks: Sequence[StructuralExpectation],
+    verdicts: Sequence[Sequence[CheckVerdict]],
 ) -> pl.DataFrame:
     """The gate and the rates of each run, `…_before` as stored, and `…_after`.
 
@@ -450,7 +358,8 @@ def _figures(
         trial: what is tried.
         rows: the rows of `expectations` of its runs, each with the index `run`.
         gone: the rows that are removed.
-        new: for each new check, whether it is critical, and its verdicts run by run.
+        checks: the new ones.
+        verdicts: those of each run on them.
     """
     import polars as pl
 
@@ -476,7 +385,8 @@ def _figures(
             else:
                 explains_gate = (_gate_of(own) is not False) is gate
                 base = _gate_of(rest) if explains_gate else gate
-            coming = [(0, column[at].passed, is_critical) for is_critical, column in new]
+            new = zip(checks, verdicts[at], strict=True)
+            coming = [(0, verdict.passed, check.critical) for check, verdict in new]
             opens = _gate_of([*coming, (0, base, True)])
             marks = [verdict[1] for verdict in (*rest, *coming) if verdict[1] is not None]
             share = fmean(marks) if marks and (own or none_else) else None

@@ -20,8 +20,6 @@ from tests.improving.made import (
     EVALS,
     EXISTS,
     JUDGED,
-    NEW,
-    OLD,
     OTHER,
     SOURCES,
     TOTAL,
@@ -140,22 +138,3 @@ def test_stored_verdicts_count(tmp_path):
         rows = try_out(draft(CHECKS, SOURCES, target=target), ws).by_run
         assert rows["replaced_passed"].to_list() == [False] * 4
         assert set(rows["replaced_evidence"]) == {"as stored"}
-
-
-def test_runs_are_listed_with_both_evidences_where_the_judge_is_more_lenient(tmp_path):
-    """Three of four runs with the skill name their source, and one without it."""
-
-    def lenient(_: str, side: str, run: int) -> bool:
-        return side == NEW or run <= 2
-
-    ws = sen.load(tried_on(tmp_path, planted(3, 1), lenient))
-    tried = try_out(changed(SOURCES | {"description": "Sources are named below the table"}), ws)
-    assert (tried.about.text, tried.about.how) == (JUDGED, "the nearest in words")
-    assert 0.5 <= tried.about.likeness <= 1
-    rows = tried.disagreements.to_dicts()
-    expected = {(one, side, run) for one in EVALS for side, run in ((NEW, 4), (OLD, 2))}
-    assert {(row["eval_id"], row["configuration"], row["run_number"]) for row in rows} == expected
-    assert {(row["passed"], row["judged_passed"]) for row in rows} == {(False, True)}
-    assert rows[0]["evidence"].startswith("No 'Source:' in report.md")
-    assert rows[0]["judged_evidence"] == f"evidence on {JUDGED}"
-    assert "It disagrees with the judge in 8 runs" in repr(tried)
