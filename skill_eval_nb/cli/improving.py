@@ -270,7 +270,6 @@ def apply(
 def analyse(
     path: Path,
     comparison: str | None = None,
-    sides: str | None = None,
     model: str | None = None,
     budget_usd: float | None = None,
     concurrency: int = 4,
@@ -285,7 +284,6 @@ def analyse(
 
     Options:
         comparison: only this one: its id, its pair or its file.
-        sides: A,B: the two sides, where comparisons do not say.
         model: the model that analyses; else the one that compared.
         concurrency: analyses at a time.
     """
@@ -295,7 +293,6 @@ def analyse(
     from skill_eval_nb.models import load_prices
 
     options |= {"ws": load_visibly(path), "prices": load_prices(prices)}
-    options["sides"] = None if sides is None else split_pair(sides, "A,B", "--sides")
     price_first(partial(analyse, **options), budget_usd, dry_run=dry_run, yes=yes)
 
 

@@ -352,7 +352,7 @@ def sides(given: list[str] | None) -> dict[str, str] | None:
 
 def split_pair(text: str, form: str, option: str) -> tuple[str, str]:
     """The two parts of an option's value."""
-    a, sign, b = text.partition("," if "," in form else "=")
+    a, sign, b = text.partition("=")
     if not sign:
         raise typer.BadParameter(f"`{text}` is not of the form {form}", param_hint=option)
     return a.strip(), b.strip()

@@ -40,7 +40,6 @@ from skill_eval_nb.view import Block, Items, Title
 from skill_eval_nb.workspace import (
     NO_ITERATION,
     PathLike,
-    Place,
     find,
     natural,
     read_files,
@@ -57,7 +56,7 @@ from .evidence import (
     write_numbered,
 )
 
-LETTERS = ("A", "B")
+LETTERS = (FIRST, LAST)
 MOST = 20
 """If there are more analyses than this, the rest are only counted."""
 PARTS = {"winner_strengths": "the winner did well", "loser_weaknesses": "the loser did badly"}
@@ -110,22 +109,20 @@ class Analysed(Paid):
         """
         import polars as pl
 
-        about = ("winner", "loser")
+        about = ("workspace", "eval_id", "pair", "winner", "loser")
         given = ("priority", "category", "suggestion", "expected_impact")
         rows = [
-            (
-                *(analysis.workspace, analysis.eval_id, analysis.document.pair),
-                *(getattr(analysis, name) for name in about),
-                *(getattr(suggestion, name) for name in given),
-                analysis.path,
-            )
+            {
+                **{name: getattr(analysis, name) for name in (*about, "path") if name != "pair"},
+                **{name: getattr(suggestion, name) for name in given},
+                "pair": analysis.document.pair,
+            }
             for analysis in self.explained
             for suggestion in analysis.document.improvement_suggestions
         ]
-        columns = ("workspace", "eval_id", "pair", *about, *given, "path")
-        at, order = columns.index("priority"), [*PRIORITIES]
-        rows.sort(key=lambda row: order.index(str(row[at])) if row[at] in order else len(order))
-        frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+        order = {name: place for place, name in enumerate(PRIORITIES)}
+        rows.sort(key=lambda row: order.get(row["priority"], len(order)))
+        frame = pl.DataFrame(rows, dict.fromkeys((*about, *given, "path"), pl.String))
         return to_pandas(frame) if backend == "pandas" else frame
 
     def _blocks(self) -> Iterator[Block]:
@@ -151,7 +148,6 @@ def analyse(
     ws: Workspace | PathLike,
     *,
     comparison: str | Path | None = None,
-    sides: tuple[str, str] | None = None,
     model: str | Analyst | None = None,
     connection: Connection | None = None,
     prices: Prices | None = None,
@@ -165,8 +161,8 @@ def analyse(
 
     The model knows which side was which, and sees both versions of the skill, both outputs with
     their transcripts, and what the comparator said. Ties are not analysed; a pair whose orders
-    disagree, or that was seen in only one order, is a tie. The result of a single comparison
-    without a pair (by another tool) is accepted as it is.
+    disagree, or that was seen in only one order, is a tie. Comparisons by other tools are left out:
+    they do not say which two runs they compared.
 
     Each answer is written at once, as `analysis-N.json` next to its comparison, and never asked for
     again: a second call asks only for what is missing.
@@ -174,8 +170,6 @@ def analyse(
     Args:
         ws: a workspace, or its path.
         comparison: the id, pair or file of one comparison; all if not given.
-        sides: the configurations behind A and B, for comparisons that do not name them; each is
-            then assumed to show the side's first run.
         model: the model that analyses; use an `Analyst` for settings. If not given, the model that
             compared.
         connection: how the model is reached; if not given, the stand-in judge answers in
@@ -203,7 +197,7 @@ def analyse(
     terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress, stop)
     won, left = _split_won(_chosen(_stored_comparisons(ours.path), comparison))
     analyst = _choose_analyst(model, won, terms)
-    behind = _RunLookup(stored_runs(ours.path) if won else (), sides)
+    behind = _RunLookup(stored_runs(ours.path) if won else ())
     items: list[Item[Stored]] = []
     for pair in won:
         assert analyst is not None
@@ -214,15 +208,10 @@ def analyse(
     folders = dict.fromkeys(item.folder for item in items if item.folder is not None)
     answers = answers_of(items, partial(read_analyses, folders), "an analysis", terms)
     there = {item.what: answers.values[item.key] for item in items if item.key in answers.values}
-    alone = sum(pair.first.document.pair is None for pair in won)
-    note = (
-        f"{alone} of {len(won)} comparisons were made in one order only: the run shown first may "
-        "have won because of that."
-    )
     return Analysed(
         **paid_fields(items, answers, terms, left),
         model=analyst and analyst.model,
-        notes=(*behind.notes, *((note,) if alone else ())),
+        notes=tuple(behind.notes),
         explained=tuple(_explain_comparison(what, *entry) for what, entry in there.items()),
     )
 
@@ -248,10 +237,9 @@ def _choose_analyst(
 
 
 class _StoredComparison(NamedTuple):
-    """A comparison on disk: its file, its folder, its path below what was loaded."""
+    """A comparison on disk: its file, its path below what was loaded, and what it says."""
 
     path: Path
-    place: Place
     within: str
     document: Comparison
 
@@ -284,7 +272,7 @@ def _stored_comparisons(path: str) -> list[_StoredComparison]:
         if kind == "comparison":
             full = Path(file.path).absolute()
             within = full.relative_to(root).as_posix() if full.is_relative_to(root) else file.path
-            every.append(_StoredComparison(Path(file.path), file.place, within, document))
+            every.append(_StoredComparison(Path(file.path), within, document))
     return sorted(every, key=lambda comparison: natural(comparison.within))
 
 
@@ -306,26 +294,26 @@ def _chosen(
 
 
 def _split_won(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair], list[LeftOut]]:
-    """The pairs with a winner, and the others with the reason.
-
-    The result of a comparison without a pair is accepted: there is no other order.
-    """
-    groups: dict[object, list[_StoredComparison]] = {}
-    for comparison in comparisons:
-        pair = comparison.document.pair
-        groups.setdefault(
-            comparison.path if pair is None else (comparison.place.workspace, pair), []
-        ).append(comparison)
+    """The pairs with a winner, and the others with the reason."""
     found: list[_WonPair] = []
     left: list[LeftOut] = []
+    groups: dict[object, list[_StoredComparison]] = {}
+    for comparison in comparisons:
+        document = comparison.document
+        if document.pair is None or not document.runs.keys() >= set(LETTERS):
+            left.append(LeftOut(comparison.within, "it does not say which two runs it compared"))
+        else:
+            groups.setdefault((comparison.path.parent, document.pair), []).append(comparison)
     for own in groups.values():
         first = own[0]
         orders: tuple[list[Comparison], list[Comparison]] = ([], [])
         for other in own:
-            orders[_is_other_order(first.document, other.document)].append(other.document)
-        winner, reason = _winner(first.document, orders)
-        if winner is None:
-            left.append(LeftOut(first.within, reason))
+            turned = other.document.runs[FIRST] != first.document.runs[FIRST]
+            orders[turned].append(other.document)
+        forth, back = (Counter(comparison.winner for comparison in seen) for seen in orders)
+        winner = settle_orders((forth, back))
+        if winner not in LETTERS:
+            left.append(LeftOut(first.within, _explain_tie(most_often(forth), most_often(back))))
             continue
         shown: list[Comparison] = []
         for documents, letter in zip(orders, (winner, _other(winner)), strict=True):
@@ -339,29 +327,13 @@ def _other(letter: str) -> str:
     return LAST if letter == FIRST else FIRST
 
 
-def _winner(
-    first: Comparison, seen: tuple[list[Comparison], list[Comparison]]
-) -> tuple[str | None, str]:
-    """The letter of the winner in the first comparison, or why there is none."""
-    if first.pair is None:
-        return (first.winner, "") if first.winner in LETTERS else (None, "a tie")
-    first_seen, second_seen = (Counter(comparison.winner for comparison in own) for own in seen)
-    winner = settle_orders((first_seen, second_seen))
-    if winner in LETTERS:
-        return winner, ""
-    if winner is None:
-        return None, "it was seen in one order only: a preference for a position cannot be excluded"
-    forth, back = most_often(first_seen), most_often(second_seen)
+def _explain_tie(forth: str | None, back: str | None) -> str:
+    """Why neither run wins, given the winner in each order."""
+    if forth is None or back is None:
+        return "it was seen in one order only: a preference for a position cannot be excluded"
     if (forth, back) == (TIE, TIE):
-        return None, "a tie in both orders"
-    return None, f"the orders disagree ({forth} and then {back} won): a tie"
-
-
-def _is_other_order(first: Comparison, other: Comparison) -> bool:
-    """Whether another comparison of the same pair shows the two runs in the other order."""
-    if first.runs and other.runs:
-        return other.runs.get("A") != first.runs.get("A")
-    return other.order != first.order
+        return "a tie in both orders"
+    return f"the orders disagree ({forth} and then {back} won): a tie"
 
 
 # ── the runs that were compared ──────────────────────────────────────────────────────────────
@@ -392,12 +364,10 @@ class _RunLookup:
 
     Attributes:
         runs: the runs on disk.
-        named: configurations behind A and B, for comparisons that do not name them.
         notes: anything noticed on the way, each once.
     """
 
     runs: Sequence[StoredRun]
-    named: tuple[str, str] | None = None
     notes: dict[str, None] = field(default_factory=dict)
 
     def item(self, won: _WonPair, analyst: Analyst, prices: Prices) -> Item[Stored]:
@@ -415,7 +385,6 @@ class _RunLookup:
         def save(answered: Answered[Answer]) -> Stored:
             given = {"model": request.model, "prices": prices}
             analysis = analysis_of(answered, winner, loser, won.documents, **given)
-            analysis.comparisons = analysis.comparisons or [won.first.within]
             analysis.eval_id = runs[0].eval_id
             analysis.runs = dict(zip(("winner", "loser"), map(_compared_run, runs), strict=True))
             analysis.fingerprint = request.key
@@ -428,40 +397,13 @@ class _RunLookup:
 
     def _run_behind(self, comparison: _StoredComparison, letter: str) -> StoredRun:
         """The run behind a letter."""
-        stated = comparison.document.runs.get(letter)
-        if stated is None:
-            run = self._first_run(comparison, letter)
-        else:
-            run = next((run for run in self.runs if _is(run, stated)), None)
-            if run is None:
-                raise Unjudged(f"the run behind {letter}, {stated.path}, is not here")
-        if run.eval is None:
-            raise Unjudged(f"nothing defines the eval of the run behind {letter}, {run.folder}")
-        if run.outputs is None:
-            raise Unjudged(f"the run behind {letter}, {run.folder}, has no outputs")
+        stated = comparison.document.runs[letter]
+        fits = (run for run in self.runs if _is(run, stated) and run.eval and run.outputs)
+        run = next(fits, None)
+        if run is None:
+            why = "is not here, or without its outputs or its eval"
+            raise Unjudged(f"the run behind {letter}, {stated.path}, {why}")
         return run
-
-    def _first_run(self, comparison: _StoredComparison, letter: str) -> StoredRun:
-        """The first run of a configuration, of the eval and iteration of a comparison."""
-        place, document = comparison.place, comparison.document
-        stated = document.configuration_a if letter == "A" else document.configuration_b
-        configuration = stated or (self.named and self.named[LETTERS.index(letter)])
-        if configuration is None:
-            raise Unjudged("nothing says which configurations A and B are: give sides=(…, …)")
-        eval_id = None if document.eval_id is None else str(document.eval_id)
-        fitting = [
-            run
-            for run in self.runs
-            if str(run.workspace) == str(Path(place.workspace).resolve())
-            and run.configuration == configuration
-            and place.iteration in (run.iteration, NO_ITERATION)
-            and (place.eval in run.folder.parts if eval_id is None else run.eval_id == eval_id)
-        ]
-        if not fitting:
-            raise Unjudged(f"there is no run of {configuration} that it could be of")
-        note = "A comparison that names no run is taken to be of the first run of either side."
-        self.notes[note] = None
-        return min(fitting, key=lambda run: run.run_number)
 
     def _work(self, letter: str, run: StoredRun) -> ShownWork:
         """A run with the version of the skill that it had, or why that cannot be shown."""
