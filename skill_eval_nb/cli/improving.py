@@ -158,11 +158,11 @@ def aggregate(
         merge_model: a model that may merge further what says the same.
     """
     import skill_eval_nb as sen
-    from skill_eval_nb.improving.aggregation import THRESHOLD, free, place_of
+    from skill_eval_nb.improving.aggregation import THRESHOLD, place_of
     from skill_eval_nb.models.stand_in import MODELS
 
     ws = _of_iterations(load_visibly(path), iteration or [])
-    target = None if dry_run else free(file or place_of(ws), force=force)
+    target = None if dry_run else file or place_of(ws)
     if not dry_run and merge_model not in (None, *MODELS):
         ask_first(budget_usd, yes)
     with busy("collecting what the graders suggest"):

@@ -12,9 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.disk import leads_out, read_bytes
-from skill_eval_nb.documents import SuggestionAggregate, dump, to_json
-from skill_eval_nb.documents.evals import AggregatedSuggestion, SuggestionSource
+from skill_eval_nb.disk import read_bytes
+from skill_eval_nb.documents import to_json
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import (
     AnswerCheck,
@@ -34,7 +33,7 @@ from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
-from .values import REMARK, Suggestion
+from .values import REMARK, Source, Suggestion, write_own
 from .wording import KINDS, Mention, group_mentions, is_praise, mentions
 
 THRESHOLD = 0.8
@@ -154,38 +153,35 @@ class Aggregate(Shown):
         frame = pl.DataFrame(rows, schema=types)
         return to_pandas(frame) if (backend or self.backend) == "pandas" else frame
 
-    def document(self) -> SuggestionAggregate:
-        """The document `eval_feedback_aggregate.json`, with the sources of each suggestion."""
+    def document(self) -> dict[str, Any]:
+        """The content of `eval_feedback_aggregate.json`, with the sources of each suggestion."""
         number = re.fullmatch(r"iteration-(0|[1-9]\d{0,8})", self.iteration or "")
-        return SuggestionAggregate(
-            skill_name=self.skill_name,
-            iteration=int(number[1]) if number else self.iteration,
-            total_runs=self.total_runs,
-            threshold=self.threshold,
-            merged_by=self.merged_by,
-            suggestions=[_suggestion_document(suggestion) for suggestion in self.suggestions],
-        )
+        return {
+            "skill_name": self.skill_name,
+            "iteration": int(number[1]) if number else self.iteration,
+            "total_runs": self.total_runs,
+            "threshold": self.threshold,
+            "merged_by": self.merged_by,
+            "suggestions": [
+                {name: getattr(suggestion, name) for name in (*NAMES, "evals")}
+                | {"sources": [_source_fields(source) for source in suggestion.sources]}
+                for suggestion in self.suggestions
+            ],
+        }
 
     def write(self, path: PathLike, *, force: bool = False) -> Path:
         """Write the document, in one step.
 
         Args:
             path: the file, or a folder to put `eval_feedback_aggregate.json` into.
-            force: whether to replace a file that was not made by this.
+            force: whether to replace a file that something else made; it is kept next to the new
+                one, under the next free NAME.N.bak.
 
         Raises:
-            Refused: such a file is there.
+            Refused: such a file is there, and `force` is not set.
             OSError: it cannot be written.
         """
-        document = self.document()
-        # In the order that people know, with its nulls.
-        first = ("skill_name", "iteration", "total_runs", "threshold", "merged_by")
-        content = {name: getattr(document, name) for name in first}
-        content["suggestions"] = [
-            {name: dump(getattr(suggestion, name)) for name in (*NAMES, "evals", "sources")}
-            for suggestion in document.suggestions
-        ]
-        return write_atomic(free(path, force=force), to_json(content))
+        return write_own(path, FILE, self.document(), lambda there: "threshold" in there, force)
 
     def _blocks(self) -> Iterator[Block]:
         merging = () if self.merging is None else tuple(map(Text, self.merging.notes))
@@ -272,24 +268,6 @@ def aggregate(
     )
 
 
-def free(path: PathLike, *, force: bool = False) -> Path:
-    """The file that `write` writes, if it may.
-
-    Raises:
-        Refused: there is a file that something else made, and `force` is not set.
-    """
-    file = Path(path)
-    file = file / FILE if file.is_dir() else file
-    if fault := leads_out(file, file.parent):
-        raise refuse(f"{file} cannot be written: {fault}")
-    if not force and file.exists() and not _is_ours(file):
-        raise refuse(
-            f"{file} already exists and states no threshold, so something else made it: "
-            "name another file, or ask for it to be replaced (force)"
-        )
-    return file
-
-
 def place_of(ws: Any) -> Path:
     """The file for the aggregate of a workspace.
 
@@ -320,23 +298,9 @@ def place_of(ws: Any) -> Path:
     return folder / FILE
 
 
-def _is_ours(file: Path) -> bool:
-    """Whether a file is one that `write` made: it states a threshold."""
-    try:
-        return "threshold" in json.loads(read_bytes(file))
-    except (ValueError, TypeError):
-        return False
-
-
-def _suggestion_document(suggestion: Suggestion) -> AggregatedSuggestion:
-    sources = [
-        SuggestionSource(
-            **each.run._asdict(), kind=each.kind, expectation=each.expectation, reason=each.reason
-        )
-        for each in suggestion.sources
-    ]
-    fields = {name: getattr(suggestion, name) for name in NAMES}
-    return AggregatedSuggestion(**fields, evals=list(suggestion.evals), sources=sources)
+def _source_fields(source: Source) -> dict[str, Any]:
+    own = {name: getattr(source, name) for name in ("reason", "kind", "expectation")}
+    return own | source.run._asdict()
 
 
 def _suggestion(many: Sequence[Mention], nearest: Mention) -> Suggestion:

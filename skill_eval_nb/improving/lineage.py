@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.disk import read_bytes
-from skill_eval_nb.documents import Faults, History, NotJSON, dump, parse, to_json
-from skill_eval_nb.documents.results import Version as StatedVersion
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.pairing import cells
@@ -18,10 +14,9 @@ from skill_eval_nb.stats.values import EVAL, RUBRIC, better, sort_stamps, values
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import brief, count, figure
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
-from skill_eval_nb.workspace import write_atomic
-from skill_eval_nb.workspace.writing import keep_beside
+from skill_eval_nb.workspace import PathLike
 
-from .values import schema_of
+from .values import schema_of, write_own
 from .versions import (
     Kept,
     VersionRuns,
@@ -139,16 +134,16 @@ class Lineage(Shown):
         frame = pl.DataFrame(rows, schema=shared | schema_of(Version))
         return to_pandas(frame) if backend == "pandas" else frame
 
-    def document(self) -> History:
-        """The same in the form of history.json, with rates to four digits."""
-        return History(
-            started_at=self.started_at,
-            skill_name=self.skill,
-            current_best=self.current_best,
-            iterations=[_stated_version(version) for version in self.versions],
-        )
+    def document(self) -> dict[str, Any]:
+        """The content of history.json, with rates to four digits."""
+        return {
+            "current_best": self.current_best,
+            "skill_name": self.skill,
+            "started_at": self.started_at,
+            "iterations": list(map(_stated_version, self.versions)),
+        }
 
-    def write(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+    def write(self, path: PathLike, *, force: bool = False) -> Path:
         """Write history.json, in one step.
 
         Args:
@@ -162,21 +157,7 @@ class Lineage(Shown):
         """
         if not self.versions:
             raise refuse("there are no versions to write: the workspace has no runs")
-        file = Path(path)
-        file = file / NAME if file.is_dir() else file
-        if file.exists() and not _is_ours(read_bytes(file)):
-            if not force:
-                raise refuse(
-                    f"{file} was written by others; with force it is kept as {file.name}.N.bak and "
-                    "a new one takes its place, or write to another path"
-                )
-            keep_beside(file, read_bytes(file))
-        raw = dump(self.document())
-        # In the familiar order; missing values are null.
-        versions = [
-            {"version": entry["version"], "parent": None} | entry for entry in raw.pop("iterations")
-        ]
-        return write_atomic(file, to_json({"current_best": None} | raw | {"iterations": versions}))
+        return write_own(path, "history.json", self.document(), _is_ours, force)
 
     def _blocks(self) -> Iterator[Block]:
         if not self.versions:
@@ -204,27 +185,26 @@ class Lineage(Shown):
         yield from (Text(note, "!") for note in self.notes)
 
 
-NAME = "history.json"
-OURS = "reason"
-"""What every version has that we wrote, and no other tool writes."""
+def _is_ours(raw: Mapping[str, Any]) -> bool:
+    """Whether we wrote a history: every version has a reason, which no other tool writes."""
+    versions = raw.get("iterations")
+    entries = versions if isinstance(versions, list) else []
+    return bool(entries) and all(isinstance(one, dict) and "reason" in one for one in entries)
 
 
-def _is_ours(data: bytes) -> bool:
-    try:
-        raw = parse(data, Faults())
-    except NotJSON:
-        return False
-    versions = raw.get("iterations") if isinstance(raw, dict) else None
-    ours = (isinstance(entry, dict) and OURS in entry for entry in versions or ())
-    return isinstance(versions, list) and bool(versions) and all(ours)
+STATED = (
+    *("expectation_pass_rate", "grading_result", "is_current_best", "iteration", "configuration"),
+    *("reason", "what_changed"),
+)
+"""What history.json has of a version, if it is known."""
 
 
-def _stated_version(version: Version) -> StatedVersion:
-    names = ("parent", "grading_result", "is_current_best", "iteration", "configuration")
-    fields = {name: getattr(version, name) for name in (*names, "reason", "what_changed")}
+def _stated_version(version: Version) -> dict[str, Any]:
+    known = {name: getattr(version, name) for name in STATED}
     rate = version.expectation_pass_rate
-    rounded = None if rate is None else round(rate, 4)
-    return StatedVersion(version=version.version, expectation_pass_rate=rounded, **fields)
+    known |= {"expectation_pass_rate": rate and round(rate, 4)}
+    known = {name: value for name, value in known.items() if value is not None}
+    return {"version": version.version, "parent": version.parent, **known}
 
 
 TABLES = ("runs", "rubric_scores", "expectations")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from skill_eval_nb.disk import leads_out, read_bytes, write_atomic
-from skill_eval_nb.documents import to_json
+from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
 from skill_eval_nb.grading.structural.outputs import Content
 from skill_eval_nb.grading.structural.types import read_table
 from skill_eval_nb.running.protocol import Refused, refuse
@@ -24,7 +24,7 @@ from skill_eval_nb.running.skill import OF_EVALS
 from skill_eval_nb.tables.columns import RunRef
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.workspace.writing import NotPlain, plain_value
+from skill_eval_nb.workspace.writing import NotPlain, keep_beside, plain_value
 
 Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]
 """The list of a suite that a draft changes: one of an eval, or the suite's own."""
@@ -337,7 +337,7 @@ def take_inputs(draft: Draft, root: Path, taken: dict[Path, bytes]) -> Draft:
     return replace(draft, new=tuple(new))
 
 
-# ── drafts in files ──────────────────────────────────────────────────────────────────────────
+# ── files ──────────────────────────────────────────────────────────────────────────
 
 
 def write_drafts(path: PathLike, drafts: Iterable[Draft]) -> Path:
@@ -385,3 +385,33 @@ def _read_draft(raw: Any) -> Draft:
     if isinstance(raw, dict) and (odd := [*(raw.keys() - Draft.__annotations__.keys())]):
         raise msgspec.ValidationError(f"Object contains unknown field `{odd[0]}`")
     return msgspec.convert({**raw, "key": ""} if isinstance(raw, dict) else raw, Draft)
+
+
+def write_own(
+    path: PathLike, name: str, content: Any, is_ours: Callable[[Any], bool], force: bool
+) -> Path:
+    """Write JSON in one step, with this name if the path is a folder.
+
+    What something else wrote there is replaced only with `force`, and kept next to it.
+
+    Raises:
+        Refused: there is such a file, and `force` is not set.
+        OSError: it cannot be written.
+    """
+    file = Path(path)
+    file = file / name if file.is_dir() else file
+    if fault := leads_out(file, file.parent):
+        raise refuse(f"{file} cannot be written: {fault}")
+    there = read_bytes(file) if file.exists() else b"{}"
+    try:
+        raw = parse(there, Faults())
+    except NotJSON:
+        raw = None
+    if file.exists() and not (isinstance(raw, dict) and is_ours(raw)):
+        if not force:
+            raise refuse(
+                f"{file} was made by something else: name another file, or replace it (force); "
+                f"then it is kept as {file.name}.N.bak"
+            )
+        keep_beside(file, there)
+    return write_atomic(file, to_json(content))

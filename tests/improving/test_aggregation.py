@@ -88,7 +88,7 @@ def test_the_threshold_decides_and_suites_are_never_mixed():
     rows = [suggestion("Nothing checks the spelling."), suggestion("Names lack any spelling test.")]
     apart, joined = (aggregate(workspace(rows), threshold=cut) for cut in (0.0, 1.0))
     assert [len(one.suggestions) for one in (apart, joined)] == [2, 1]
-    assert joined.threshold == joined.document().threshold == 1.0
+    assert joined.threshold == joined.document()["threshold"] == 1.0
     rows = [suggestion("Nothing checks the spelling.", skill=skill) for skill in ("a", "b")]
     found = aggregate(workspace(rows), threshold=1)
     assert ([one.frequency for one in found.suggestions], found.skill_name) == ([1, 1], None)
@@ -141,11 +141,12 @@ def test_only_what_it_made_itself_is_replaced(tmp_path, content):
     found = aggregate(workspace([suggestion("Always passes.", "S1")]))
     file = tmp_path / "it.json"
     file.write_text(content)
-    with pytest.raises(Refused, match="states no threshold"):
+    with pytest.raises(Refused, match="made by something else"):
         found.write(file)
     assert file.read_text() == content
     found.write(file, force=True)
     assert found.write(file).read_text() != content
+    assert (tmp_path / "it.json.1.bak").read_text() == content
 
 
 # ── a model that joins groups ──────────────────────────────────────────────────────────────────
