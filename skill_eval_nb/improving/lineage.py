@@ -102,7 +102,6 @@ class Lineage(Shown):
         workspace: the workspace's name.
         skill: the skill's name.
         metric: what decides.
-        level: of the intervals; alpha is 1 - level.
         versions: oldest first; none if the workspace has no runs.
         started_at: when the first of all runs began, ISO 8601; None if no run says.
         notes: anything else worth knowing.
@@ -111,7 +110,6 @@ class Lineage(Shown):
     workspace: str
     skill: str
     metric: str
-    level: float
     versions: tuple[Version, ...] = ()
     started_at: str | None = None
     notes: tuple[str, ...] = ()
@@ -122,13 +120,12 @@ class Lineage(Shown):
         return next((version.version for version in self.versions if version.is_current_best), None)
 
     def table(self, backend: Backend = "polars") -> Any:
-        """One row per version: workspace, skill, metric, level and the fields of `Version`."""
+        """One row per version: workspace, skill, metric and the fields of `Version`."""
         import polars as pl
 
         from skill_eval_nb.tables.frames import to_pandas
 
         shared = {"workspace": pl.String, "skill": pl.String, "metric": pl.String}
-        shared |= {"level": pl.Float64}
         known = {name: getattr(self, name) for name in shared}
         rows = [known | asdict(version) for version in self.versions]
         frame = pl.DataFrame(rows, schema=shared | schema_of(Version))
@@ -221,8 +218,6 @@ class _Trace:
         tables: the run-level tables of the skill, by name.
         sides: the runs of each version, oldest first.
         metric: what decides.
-        worth: the smallest difference worth having.
-        level: of the intervals.
         given: version to parent, as the caller gave it.
         stated: the row of the table `history` of each version that a history.json names.
         kept: the skill's files.
@@ -231,8 +226,6 @@ class _Trace:
     tables: Mapping[str, pl.DataFrame]
     sides: Sequence[VersionRuns]
     metric: str
-    worth: float | None
-    level: float
     given: Mapping[str, str]
     stated: Mapping[str, Mapping[str, Any]]
     kept: Kept
@@ -364,9 +357,7 @@ class _Trace:
             for name, table in self.tables.items()
         }
         ws = Workspace.from_tables(together)
-        versus = (CHILD, PARENT)
-        how = {"worth": self.worth, "level": self.level}
-        found = deltas(ws, self.metric, versus=versus, pool="model", **how)
+        found = deltas(ws, self.metric, versus=(CHILD, PARENT), pool="model")
         return found.row(0, named=True)
 
 
@@ -387,11 +378,8 @@ def _comparison_words(child: VersionRuns, parent: VersionRuns) -> str:
 def history(
     ws: Workspace,
     *,
-    configuration: str | None = None,
     metric: str = "pass_rate",
     parents: Mapping[str, str] | None = None,
-    level: float = 0.95,
-    worth: float | None = None,
 ) -> Lineage:
     """The versions of a skill: what each was made from, what changed, and whether it won.
 
@@ -406,20 +394,17 @@ def history(
 
     Args:
         ws: a workspace with the runs of one skill.
-        configuration: the skill's side; chosen by name if not given.
         metric: what decides: a number column of `runs`, or a rubric dimension by its name.
         parents: maps a version or iteration to the one that it was made from. Others are taken from
             the workspace's history.json, else it is the best version before.
-        level: of the intervals; a win needs p ≤ 1 - level.
-        worth: the smallest difference worth having, as for `stats.deltas`.
 
     Returns:
         A `Lineage`; without versions if the workspace has no runs.
 
     Raises:
-        Refused: there are several skills or workspaces, a configuration or version does not exist,
-            or neither more nor less of the metric is better.
-        ValueError: the metric does not exist, or the level is outside (0, 1).
+        Refused: there are several skills or workspaces, a version does not exist, or neither more
+            nor less of the metric is better.
+        ValueError: the metric does not exist.
 
     >>> import skill_eval_nb as sen
     >>> found = history(sen.load("data/tdd-workspace"))
@@ -431,22 +416,20 @@ def history(
     workspace, skill = _only_skill(ws.polars("runs"))
     ws = by_version(ws)
     tables = {name: ws.polars(name) for name in TABLES}
-    sides, notes = versions_of(tables["runs"], configuration)
+    sides, notes = versions_of(tables["runs"])
     rows = ws.polars("history").filter(workspace=workspace, skill=skill).to_dicts()
     known, why_not = stated_by_version(rows, sides)
     versions = _Trace(
         tables,
         sides,
         metric,
-        worth,
-        level,
         given_parents(parents, sides),
         known,
         find_kept(ws, tables["runs"]),
     ).versions()
     notes += why_not
     started = next(iter(sort_stamps(version.started_at for version in versions)), None)
-    return Lineage(workspace, skill, metric, level, versions, started, tuple(notes))
+    return Lineage(workspace, skill, metric, versions, started, tuple(notes))
 
 
 def _only_skill(runs: pl.DataFrame) -> tuple[str, str]:

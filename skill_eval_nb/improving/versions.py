@@ -50,9 +50,7 @@ def earlier_of(names: Sequence[str]) -> str | None:
     return earlier[0] if len(earlier) == 1 else None
 
 
-def versions_of(
-    runs: pl.DataFrame, configuration: str | None = None
-) -> tuple[list[VersionRuns], list[str]]:
+def versions_of(runs: pl.DataFrame) -> tuple[list[VersionRuns], list[str]]:
     """The versions in natural order of their iterations, and notes about them.
 
     The with-skill side of each iteration is a version. If the first iteration also ran an earlier
@@ -60,40 +58,24 @@ def versions_of(
 
     Args:
         runs: the table of one skill.
-        configuration: the skill's side; chosen by name if not given.
-
-    Raises:
-        Refused: there is no such configuration.
     """
-    known = sorted(runs["configuration"].unique(), key=side)
-    if configuration is not None and configuration not in known:
-        raise refuse(no_such("configuration", configuration, known))
     notes: list[str] = []
     found: list[tuple[str, str]] = []
     for iteration in sorted(runs["iteration"].unique(), key=natural):
         names = sorted(runs.filter(iteration=iteration)["configuration"].unique(), key=side)
-        own = _own(names, configuration)
-        if own is None:
+        skilled = [name for name in names if likeness(name) is None]
+        if not skilled:
             notes.append(f"{iteration} is not a version: it has no runs with the skill.")
             continue
-        others = [name for name in names if name != own and likeness(name) is None]
-        if others and configuration is None:
+        own, *others = sorted(skilled, key=lambda name: name != "with_skill")
+        if others:
             notes.append(f"{iteration} also ran {', '.join(others)}: {own} is taken as the skill.")
         earlier = earlier_of(names)
-        if not found and earlier is not None and earlier != own:
+        if not found and earlier is not None:
             found.append((iteration, earlier))
             notes.append(f"v0 is {earlier} of {iteration}: the first change was made to it.")
         found.append((iteration, own))
     return [VersionRuns(f"v{number}", *place) for number, place in enumerate(found)], notes
-
-
-def _own(names: Sequence[str], configuration: str | None) -> str | None:
-    """The skill's side among the configurations of an iteration; None if there is none."""
-    if configuration is not None:
-        return configuration if configuration in names else None
-    if "with_skill" in names:
-        return "with_skill"
-    return next((name for name in names if likeness(name) is None), None)
 
 
 Kind = Literal["changed", "added", "removed", "moved"]

@@ -97,7 +97,6 @@ def test_an_iterations_own_old_side_is_compared(tmp_path):
         ({"parents": {"v9": "v0"}}, "there is no version or iteration `v9`"),
         ({"parents": {"v0": "v1"}}, "does not come before"),
         ({"parents": {"v1": "v1"}}, "does not come before"),
-        ({"configuration": "with_skil"}, "did you mean `with_skill`"),
         ({"metric": "output_chars"}, "neither more nor less"),
     ],
     ids=str,
