@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skill_eval_nb.disk import open_regular, read_bytes
+from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import (
     Dimension,
     Document,
@@ -30,7 +28,6 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.base import fields_of, origin_of, plainly
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
-from skill_eval_nb.running.journal import NAME
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import SUITE, USUAL
@@ -42,8 +39,10 @@ from skill_eval_nb.workspace import (
     PathLike,
     catalogue_files,
     find,
+    natural,
     read_files,
 )
+from skill_eval_nb.workspace.jobs import STARTED, read_events
 from skill_eval_nb.workspace.names import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 
@@ -175,28 +174,17 @@ def suite_file(evals: PathLike) -> Path:
 def _find_source(suite: Path, workspace: Path) -> Path:
     """The skill's suite if this is the copy that its runs keep in a workspace; else the suite.
 
-    The journals of the runs say which suite they were given.
+    The journal of the last runs says which suite they were given.
     """
     if suite != workspace / SUITE:
         return suite
-    mark = hashlib.sha256(read_bytes(suite)).hexdigest().encode()
-    given: list[str] = []
-    for journal in sorted(workspace.glob(f"iteration-*/{NAME}")):
-        try:
-            with open_regular(journal) as file:
-                lines = [line for line in file if mark in line]
-        except OSError as error:
-            raise refuse(
-                f"{journal} says which evals the runs were given, and cannot be read: "
-                f"{error.strerror or error}. Give the suite's file"
-            ) from error
-        for line in lines:
-            with suppress(ValueError, KeyError, TypeError):  # no start of a job made here
-                given.append(Path(json.loads(line)["asked"]["suite"]).as_posix())
+    iterations = sorted(workspace.glob("iteration-*"), key=lambda folder: natural(folder.name))
+    starts = [start for folder in iterations for start in read_events(folder, STARTED, "asked")]
+    given = Path(str(starts[-1].get("suite"))).as_posix() if starts else ""
     skill = workspace.with_name(workspace.name.removesuffix("-workspace"))
     for source in (skill / name for name in USUAL):
         place = f"/{source.relative_to(skill.parent).as_posix()}"  # wherever both lay then
-        if source.is_file() and any(path.endswith(place) for path in given):
+        if source.is_file() and given.endswith(place):
             return source
     return suite
 
@@ -275,8 +263,6 @@ OTHER = {
 """Checks are in one list or in two: an item that is not in its own list is looked up in the
 other.
 """
-PART, WHOLE = "\n", "\n\n"
-"""In the place of a name, which has no blanks at its ends: any part of an eval, and all of it."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
 
 
@@ -304,19 +290,43 @@ def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
     """
     now = _State(suite.text.value, list(range(len(suite.keys))))
     style = _Style(suite.text)
-    applied: list[str] = []
+    applied: list[tuple[Draft, set[int]]] = []
     refused: dict[str, str] = {}
     for draft in drafts:
         editor = _Editor(suite, style, copy.deepcopy(now))
         try:
-            if draft.key in applied:
-                raise refuse("the same draft was given twice")
-            editor.take(draft)
-            applied.append(draft.key)
-            now = editor.now
+            evals = draft.evals if draft.part != "evals" else filter(None, [draft.target])
+            places = {suite.eval_of(name) for name in evals}
+            _refuse_again(draft, places, applied)
+            editor.take(draft, sorted(places))
         except Refused as error:
             refused.setdefault(draft.key, "; ".join(error.faults))
-    return Edits(now.value, tuple(applied), refused, now.inputs)
+            continue
+        applied.append((draft, places))
+        now = editor.now
+    keys = tuple(draft.key for draft, _ in applied)
+    return Edits(now.value, keys, refused, now.inputs)
+
+
+def _refuse_again(
+    draft: Draft, places: set[int], applied: Iterable[tuple[Draft, set[int]]]
+) -> None:
+    """Refuse to change what an earlier draft has changed.
+
+    Raises:
+        Refused: one of those that were applied has.
+    """
+    for other, theirs in applied:
+        if other.key == draft.key:
+            raise refuse("the same draft was given twice")
+        if not places & theirs:
+            continue
+        if other.part == "evals":
+            raise refuse(f"{other.key} already changes the whole of this eval")
+        if draft.part == "evals":
+            raise refuse(f"{other.key} already changes a part of this eval")
+        if draft.target is not None and draft.target == other.target:
+            raise refuse(f"{other.key} already changes `{draft.target}`")
 
 
 class _List(NamedTuple):
@@ -540,15 +550,12 @@ class _State:
         value: its plain value.
         places: for each of its evals, its place in the original suite; None for a new one.
         taken: the ids that were ever used in a list, by the eval's place and the part.
-        by: the draft that changed something, by the eval's place and what it changed: a name of
-            the item, `WHOLE` for the whole eval, `PART` for the first change of any part.
         inputs: the content of new input files.
     """
 
     value: Any
     places: list[int | None]
     taken: dict[tuple[int | None, str], list[Any]] = field(default_factory=dict)
-    by: dict[tuple[int, str], str] = field(default_factory=dict)
     inputs: dict[Path, bytes] = field(default_factory=dict)
 
 
@@ -569,8 +576,8 @@ class _Editor:
         self._suite, self._style = suite, style
         self._document, _ = read_as_shared("evals", now.value)
 
-    def take(self, draft: Draft) -> None:
-        """Apply a draft.
+    def take(self, draft: Draft, places: Sequence[int]) -> None:
+        """Apply a draft to the evals at these places of the original suite.
 
         Raises:
             Refused: it cannot be applied.
@@ -580,14 +587,14 @@ class _Editor:
         if draft.target is None and not draft.new:
             raise refuse("it changes nothing: it has neither a target nor anything new")
         if draft.part == "evals":
-            self._on_suite(take_inputs(draft, root_of(self._suite.path), self.now.inputs))
-        elif not draft.evals:
+            taken = take_inputs(draft, root_of(self._suite.path), self.now.inputs)
+            self._on_suite(taken, *places)
+        elif not places:
             raise refuse("it names no eval that it changes")
-        else:
-            for place in dict.fromkeys(self._suite.eval_of(eval_) for eval_ in draft.evals):
-                self._on_eval(draft, place)
+        for place in places if draft.part != "evals" else ():
+            self._on_eval(draft, place)
 
-    def _on_suite(self, draft: Draft) -> None:
+    def _on_suite(self, draft: Draft, place: int | None = None) -> None:
         value, places = self.now.value, self.now.places
         if isinstance(value, list):
             value, name = {"evals": value}, "evals"
@@ -595,13 +602,10 @@ class _Editor:
             name = keys_of(self._document).get("evals", self._style.name(Evals, "evals"))
         listed = _list_of("evals", value, name, self._document.evals)
         fresh: list[int | None] = [None] * len(draft.new)
-        if draft.target is None:
+        if place is None:
             places.extend(fresh)
             self._put_items(draft, None, listed, None)
             return
-        place = self._suite.eval_of(draft.target)
-        self._refuse_changed(place, {PART: "a part of this eval", WHOLE: f"`{draft.target}`"})
-        self.now.by[place, WHOLE] = draft.key
         own = places.index(place)
         places[own : own + 1] = fresh
         raw = raw_of(self._document.evals[own])
@@ -609,8 +613,7 @@ class _Editor:
         self._put_items(draft, None, listed, at)
 
     def _on_eval(self, draft: Draft, place: int) -> None:
-        name, target, by = self._suite.keys[place].id, draft.target, self.now.by
-        self._refuse_changed(place, {WHOLE: f"the whole of eval {name}"})
+        name, target = self._suite.keys[place].id, draft.target
         eval_ = self._document.evals[self.now.places.index(place)]
         listed, at = self._of_eval(draft.part, eval_), None
         where = self._suite.described.get(name)
@@ -620,26 +623,11 @@ class _Editor:
                 f"one in {self._suite.path.name} would hide them: change them there"
             )
         if target is not None:
-            self._refuse_changed(place, {target.strip(): f"`{target}`"})
             lists = [listed]
             if draft.part in OTHER:
                 lists.append(self._of_eval(OTHER[draft.part], eval_))
             listed, at = _find_item(lists, target, name)
-            document = listed.documents[at]
-            names = () if document is None else filter(None, _names(document))
-            by |= dict.fromkeys(((place, each) for each in names), draft.key)
-        by.setdefault((place, PART), draft.key)
         self._put_items(draft, place, listed, at)
-
-    def _refuse_changed(self, place: int, parts: Mapping[str, str]) -> None:
-        """Refuse to change what an earlier draft has changed, given with its name in words.
-
-        Raises:
-            Refused: an earlier draft has.
-        """
-        for part, words in parts.items():
-            if key := self.now.by.get((place, part)):
-                raise refuse(f"{key} already changes {words}")
 
     def _of_eval(self, part: str, eval_: Eval) -> _List:
         raw = raw_of(eval_)
