@@ -13,23 +13,21 @@ from rich.text import Text
 
 from skill_eval_nb.text import dollars
 
-from .printing import (
-    ask_first,
-    price_first,
-    print_diff,
-    tell_spent,
-)
 from .shell import (
     InOrder,
     all_but,
     app,
+    ask_first,
     busy,
     err,
     load_visibly,
     make_command,
     out,
+    price_first,
+    print_diff,
     show,
     split_pair,
+    tell_spent,
 )
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 from rich.text import Text
@@ -13,24 +13,22 @@ from typer.core import TyperCommand
 
 from skill_eval_nb.text import some
 
-from .printing import (
-    SHOWN,
-    list_answers,
-    print_answers,
-    print_losses,
-    print_problems,
-    print_written,
-)
 from .shell import (
+    SHOWN,
     Dialect,
     app,
     busy,
     err,
     in_options,
+    list_answers,
     load_visibly,
     make_command,
     out,
+    print_answers,
     print_fields,
+    print_losses,
+    print_problems,
+    print_written,
     settings,
     show,
     sides,
@@ -38,18 +36,6 @@ from .shell import (
 )
 
 Format = Literal["parquet", "csv", "json"]
-
-
-def _known_tables(names: list[str] | None) -> list[str] | None:
-    """Refuse a name that is not a table as what it is: a wrong option."""
-    from skill_eval_nb.tables.columns import TABLES
-
-    for name in names or ():
-        try:
-            TABLES[name]
-        except KeyError as error:
-            raise typer.BadParameter(error.args[0]) from None
-    return names
 
 
 class Several(TyperCommand):
@@ -255,15 +241,7 @@ def tables(
     path: Path,
     out_folder: Path,
     format: Format = "parquet",  # noqa: A002
-    names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--table",
-            metavar="TABLE",
-            callback=_known_tables,
-            help="Only this table; may be given again.",
-        ),
-    ] = None,
+    names: list[str] | None = None,
     quote_formulas: bool = False,
     configuration: list[str] | None = None,
 ) -> None:
@@ -274,14 +252,17 @@ def tables(
 
     Options:
         format: kind of file.
+        names (--table TABLE): Only this table; may be given again.
         quote_formulas: in CSV put ' before a text that a spreadsheet would run: one that begins
             with =, +, -, @, a tab or a carriage return.
     """
     import skill_eval_nb as sen
 
     ws = load_visibly(path, configuration)
-    with busy("writing the tables"):
-        written = sen.report.write_tables(
-            ws, out_folder, format=format, names=names, quote_formulas=quote_formulas
-        )
+    how = {"format": format, "names": names, "quote_formulas": quote_formulas}
+    try:
+        with busy("writing the tables"):
+            written = sen.report.write_tables(ws, out_folder, **how)
+    except KeyError as error:
+        raise typer.BadParameter(error.args[0], param_hint="'--table'") from None
     print_written(written)

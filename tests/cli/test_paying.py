@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 import typer
 
-from skill_eval_nb.cli.printing import ask_first
-from skill_eval_nb.cli.shell import INTERRUPTED
+from skill_eval_nb.cli.shell import INTERRUPTED, ask_first
 from skill_eval_nb.running import journal as lock
 from skill_eval_nb.running.journal import LOCK, TRIAL
 from tests.cli.calls import run
