@@ -34,7 +34,7 @@ from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
 from .values import REMARK, Source, Suggestion, write_own
-from .wording import KINDS, Mention, group_mentions, is_praise, mentions
+from .wording import KINDS, group_sources, is_praise, sources_of
 
 THRESHOLD = 0.8
 """Chosen on labelled pairs: `python -m bench.grouping`."""
@@ -60,7 +60,7 @@ _ACTION = re.compile(
 """The first sentence that begins with an instruction."""
 
 
-Group = tuple[Mention, ...]
+Group = tuple[Source, ...]
 Same = list[list[int]]
 
 AT_ONCE = 200
@@ -247,14 +247,14 @@ def aggregate(
     """
     if not 0 <= threshold <= 1:
         raise refuse(f"threshold is {threshold}: it must be from 0 (same words) to 1 (same topic)")
-    every = mentions(ws)
-    groups, merging = group_mentions(every, threshold), None
+    every = sources_of(ws)
+    groups, merging = group_sources(every, threshold), None
     if merge_model is not None:
         kept = Path(ws.path, OWN, "merging") if ws.path and Path(ws.path).is_dir() else None
         terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
         groups, merging = merge_groups(groups, merge_model, kept, terms)
-    order = {mention: place for place, mention in enumerate(every)}
-    groups.sort(key=lambda group: (-_count_runs(group), min(order[mention] for mention in group)))
+    order = {source: place for place, source in enumerate(every)}
+    groups.sort(key=lambda group: (-_count_runs(group), min(order[source] for source in group)))
     runs = frame_of(ws, "runs")
     skills, iterations = (runs[name].unique().to_list() for name in ("skill", "iteration"))
     return Aggregate(
@@ -303,19 +303,19 @@ def _source_fields(source: Source) -> dict[str, Any]:
     return own | source.run._asdict()
 
 
-def _suggestion(many: Sequence[Mention], nearest: Mention) -> Suggestion:
-    sources = tuple(mention.source for mention in many)
+def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
+    sources = tuple(many)
     kinds = Counter(source.kind for source in sources)
     content = json.dumps(
         [[*source.run, source.kind, source.expectation, source.reason] for source in sources]
     )
-    first = [nearest.source, *(source for source in sources if source != nearest.source)]
+    first = [nearest, *(source for source in sources if source != nearest)]
     actions = Counter(filter(None, (action_of(source.kind, source.reason) for source in first)))
     assertion, action = _label_of_group(many), next(iter(actions.most_common(1)), (None,))[0]
-    is_remark = action is None and set(kinds) == {"critique"} and is_praise(nearest.source.reason)
+    is_remark = action is None and set(kinds) == {"critique"} and is_praise(nearest.reason)
     return Suggestion(
         key=f"s-{sha256(content.encode()).hexdigest()[:8]}",
-        reason=nearest.source.reason,
+        reason=nearest.reason,
         frequency=_count_runs(many),
         assertion=assertion,
         action=action,
@@ -343,25 +343,25 @@ def action_of(kind: str, reason: str) -> str | None:
     return action[:1].upper() + action[1:]
 
 
-def _count_runs(many: Sequence[Mention]) -> int:
-    return len({mention.source.run for mention in many})
+def _count_runs(many: Sequence[Source]) -> int:
+    return len({source.run for source in many})
 
 
-def _label_of_group(many: Sequence[Mention]) -> str | None:
+def _label_of_group(many: Sequence[Source]) -> str | None:
     """The label that the expectation has; its text where evals give it several ids."""
-    about = [mention.about for mention in many if mention.about is not None]
+    about = [source.about for source in many if source.about is not None]
     if not about:
         return None
     labels = {check.label for check in about}
     return labels.pop() if len(labels) == 1 else about[0].text
 
 
-def _say_about(many: Sequence[Mention], label: str | None) -> str:
+def _say_about(many: Sequence[Source], label: str | None) -> str:
     """What suggestions are about: their expectation's label and words, if it has both."""
     if label is not None:
-        text = next(mention.about.text for mention in many if mention.about is not None)
+        text = next(source.about.text for source in many if source.about is not None)
         return label if label == text else f"{label} ({in_quotes(text)})"
-    named = next((one.source.expectation for one in many if one.source.expectation), None)
+    named = next((one.expectation for one in many if one.expectation), None)
     return "a missing expectation" if named is None else f"{named} (no expectation of the eval)"
 
 
@@ -431,7 +431,7 @@ def _parts(groups: Sequence[Group]) -> list[list[Group]]:
 
 
 def _identity(group: Group) -> str:
-    return next((mention.about.identity for mention in group if mention.about), "")
+    return next((source.about.identity for source in group if source.about), "")
 
 
 def _merge_item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
@@ -440,7 +440,7 @@ def _merge_item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Sa
             {
                 "number": number,
                 "expectation": _expectation_text(group),
-                "reason": group[0].source.reason,
+                "reason": group[0].reason,
             }
         )
         for number, group in enumerate(part, 1)
@@ -470,8 +470,8 @@ def _merge_item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Sa
 
 def _expectation_text(group: Group) -> str | None:
     """The expectation that a group is about: its text, else the grader's name of it."""
-    about = next((mention.about for mention in group if mention.about), None)
-    return about.text if about else group[0].source.expectation
+    about = next((source.about for source in group if source.about), None)
+    return about.text if about else group[0].expectation
 
 
 def _read_same(about: Sequence[str], answer: Any) -> Same:

@@ -45,6 +45,24 @@ def schema_of(row: type[Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """An expectation of an eval: its id, which is only valid in that eval, and its text."""
+
+    id: str | None
+    text: str
+
+    @property
+    def label(self) -> str:
+        """Its id, else its text."""
+        return self.id or self.text
+
+    @property
+    def identity(self) -> str:
+        """Identifies the same expectation across evals."""
+        return plain(self.text)
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One thing that a grader said in one run, word for word.
 
@@ -54,12 +72,25 @@ class Source:
         expectation: the expectation that it is about, in the grader's words; None for a missing
             one.
         reason: what the grader said.
+        about: the expectation of the eval that it is about; None if that is missing or unknown.
     """
 
     run: RunRef
     kind: str
     expectation: str | None
     reason: str
+    about: About | None = None
+
+    @property
+    def suite(self) -> tuple[str, str]:
+        """The workspace and the skill; suggestions of different suites are never the same."""
+        return self.run.workspace, self.run.skill
+
+    @property
+    def text(self) -> str:
+        """The text to compare, including the grader's name of an unknown expectation."""
+        named = self.expectation if self.about is None else None
+        return f"{named}: {self.reason}" if named else self.reason
 
 
 REMARK = "a remark"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -17,7 +17,7 @@ from scipy.spatial.distance import squareform
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables.frames import frame_of
 
-from .values import RunRef, Source, plain
+from .values import About, RunRef, Source, plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,23 +35,6 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"([\w-]+): ")
-
-
-class About(NamedTuple):
-    """An expectation of an eval: its id, which is only valid in that eval, and its text."""
-
-    id: str | None
-    text: str
-
-    @property
-    def label(self) -> str:
-        """Its id, else its text."""
-        return self.id or self.text
-
-    @property
-    def identity(self) -> str:
-        """Identifies the same expectation across evals."""
-        return plain(self.text)
 
 
 Finder = Callable[[RunRef, str | None, str], About | None]
@@ -135,26 +118,7 @@ LONGEST = 4000
 VAGUE = "The grader calls it vague."
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A source, and the expectation it is about; None if that is missing or unknown."""
-
-    source: Source
-    about: About | None
-
-    @property
-    def suite(self) -> tuple[str, str]:
-        """The workspace and the skill; suggestions of different suites are never the same."""
-        return self.source.run.workspace, self.source.run.skill
-
-    @property
-    def text(self) -> str:
-        """The text to compare, including the grader's name of an unknown expectation."""
-        named = self.source.expectation if self.about is None else None
-        return f"{named}: {self.source.reason}" if named else self.source.reason
-
-
-def mentions(data: Any) -> tuple[Mention, ...]:
+def sources_of(data: Any) -> tuple[Source, ...]:
     """Every suggestion, in the order of its run's keys; each only once per run."""
     import polars as pl
 
@@ -168,12 +132,12 @@ def mentions(data: Any) -> tuple[Mention, ...]:
             about, wording = wording, VAGUE
         found[Source(RunRef(*run), kind, about, wording)] = None
 
-    def mention_of(source: Source) -> Mention:
+    def add_about(source: Source) -> Source:
         about = find(source.run, source.expectation, source.reason)
         vague = About(None, source.expectation or "") if source.kind == "vague" else None
-        return Mention(source, about or vague)
+        return replace(source, about=about or vague)
 
-    return tuple(map(mention_of, sorted(found, key=_source_order)))
+    return tuple(map(add_about, sorted(found, key=_source_order)))
 
 
 def _source_order(source: Source) -> tuple[Any, ...]:
@@ -480,7 +444,7 @@ Block = tuple[str, ...]
 """Only suggestions of the same block are compared: those about the same thing."""
 
 
-def group_mentions(many: Sequence[Mention], threshold: float) -> list[tuple[Mention, ...]]:
+def group_sources(many: Sequence[Source], threshold: float) -> list[tuple[Source, ...]]:
     """Group suggestions that say the same, with the most central wording first.
 
     The distance of two wordings is 0 for the same words and 1 if they share none (`likeness`). If
@@ -496,19 +460,19 @@ def group_mentions(many: Sequence[Mention], threshold: float) -> list[tuple[Ment
     Returns:
         The groups; each begins with the members that have the most central wording.
     """
-    groups: list[tuple[Mention, ...]] = []
-    for suite in sorted({mention.suite for mention in many}):
-        groups += _of_suite([mention for mention in many if mention.suite == suite], threshold)
+    groups: list[tuple[Source, ...]] = []
+    for suite in sorted({source.suite for source in many}):
+        groups += _of_suite([source for source in many if source.suite == suite], threshold)
     return groups
 
 
-def _of_suite(many: Sequence[Mention], threshold: float) -> Iterator[tuple[Mention, ...]]:
-    texts = sorted({mention.text for mention in many})
+def _of_suite(many: Sequence[Source], threshold: float) -> Iterator[tuple[Source, ...]]:
+    texts = sorted({source.text for source in many})
     measured, place = measure(texts), {text: row for row, text in enumerate(texts)}
-    blocks: dict[Block, dict[int, list[Mention]]] = {}
-    for mention in many:
-        sayers = blocks.setdefault(_block(mention), {})
-        sayers.setdefault(place[mention.text], []).append(mention)
+    blocks: dict[Block, dict[int, list[Source]]] = {}
+    for source in many:
+        sayers = blocks.setdefault(_block(source), {})
+        sayers.setdefault(place[source.text], []).append(source)
     for name, sayers in sorted(blocks.items()):
         rows = sorted(sayers)
         by_text = [sayers[row] for row in rows]
@@ -519,7 +483,7 @@ def _of_suite(many: Sequence[Mention], threshold: float) -> Iterator[tuple[Menti
         for own in together.values():
             nearest = _nearest_row(apart, own, [len(by_text[at]) for at in own])
             others = [at for at in own if at != nearest]
-            yield tuple(mention for at in (nearest, *others) for mention in by_text[at])
+            yield tuple(source for at in (nearest, *others) for source in by_text[at])
 
 
 def text_distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> NDArray[np.float64]:
@@ -536,10 +500,10 @@ def text_distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> ND
     return np.round((apart + apart.T) / 2, DIGITS)
 
 
-def _block(mention: Mention) -> Block:
-    if mention.about is not None:
-        return ("about", mention.about.identity)
-    return ("missing",) if mention.source.expectation is None else ("unknown",)
+def _block(source: Source) -> Block:
+    if source.about is not None:
+        return ("about", source.about.identity)
+    return ("missing",) if source.expectation is None else ("unknown",)
 
 
 def _cut_tree(apart: NDArray[np.float64], threshold: float) -> list[int]:
