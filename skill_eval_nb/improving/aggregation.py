@@ -33,7 +33,7 @@ from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
-from .values import REMARK, Source, Suggestion, write_own
+from .values import REMARK, About, Source, Suggestion, write_own
 from .wording import KINDS, group_sources, is_praise, sources_of
 
 THRESHOLD = 0.8
@@ -321,7 +321,7 @@ def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
         action=action,
         kind=min(kinds, key=lambda kind: (-kinds[kind], KINDS.index(kind))),
         sources=sources,
-        about=REMARK if is_remark and assertion is None else _say_about(many, assertion),
+        about=REMARK if is_remark and assertion is None else _say_about(many),
     )
 
 
@@ -347,20 +347,23 @@ def _count_runs(many: Sequence[Source]) -> int:
     return len({source.run for source in many})
 
 
+def _about_of(group: Sequence[Source]) -> About | None:
+    """The expectation that a group is about."""
+    return next((source.about for source in group if source.about), None)
+
+
 def _label_of_group(many: Sequence[Source]) -> str | None:
     """The label that the expectation has; its text where evals give it several ids."""
-    about = [source.about for source in many if source.about is not None]
-    if not about:
-        return None
-    labels = {check.label for check in about}
-    return labels.pop() if len(labels) == 1 else about[0].text
+    labels = {source.about.label for source in many if source.about}
+    about = _about_of(many)
+    return labels.pop() if len(labels) == 1 else about and about.text
 
 
-def _say_about(many: Sequence[Source], label: str | None) -> str:
+def _say_about(many: Sequence[Source]) -> str:
     """What suggestions are about: their expectation's label and words, if it has both."""
-    if label is not None:
-        text = next(source.about.text for source in many if source.about is not None)
-        return label if label == text else f"{label} ({in_quotes(text)})"
+    label, about = _label_of_group(many), _about_of(many)
+    if label is not None and about is not None:
+        return label if label == about.text else f"{label} ({in_quotes(about.text)})"
     named = next((one.expectation for one in many if one.expectation), None)
     return "a missing expectation" if named is None else f"{named} (no expectation of the eval)"
 
@@ -389,26 +392,24 @@ def merge_groups(
         ModelFault: no API key was found; nothing was sent.
     """
     parts = _parts(groups)
-    items = {at: _merge_item(part, model, kept) for at, part in enumerate(parts) if len(part) > 1}
+    asked = [part for part in parts if len(part) > 1]
+    items = [_merge_item(part, model, kept) for part in asked]
 
     def read_merges() -> dict[str, Same]:
         found = {}
-        for key, question in ((item.key, item.question) for item in items.values()):
+        for item in items if kept else ():
             try:
-                found[key] = question.read(json.loads(read_bytes(Path(kept or "", f"{key}.json"))))
+                raw = json.loads(read_bytes(Path(kept or "", f"{item.key}.json")))
+                found[item.key] = item.question.read(raw)
             except (OSError, ValueError):  # none, no JSON, or a bad answer: somebody edited it
                 continue
-        return found if kept else {}
+        return found
 
-    answers = answers_of(list(items.values()), read_merges, "a merge of suggestions", terms)
-    joined = [
-        group
-        for at, part in enumerate(parts)
-        for group in _join_groups(
-            part, answers.values.get(items[at].key, []) if at in items else []
-        )
-    ]
-    answered = not terms.dry_run and any(item.key in answers.values for item in items.values())
+    answers = answers_of(items, read_merges, "a merge of suggestions", terms)
+    joined = [group for part in parts if len(part) == 1 for group in part]
+    for part, item in zip(asked, items, strict=True):
+        joined += _join_groups(part, answers.values.get(item.key, []))
+    answered = not terms.dry_run and any(item.key in answers.values for item in items)
     worst, cost = answers.worst_usd, answers.cost_usd
     first = f"{model} merged nothing."
     if terms.dry_run:
@@ -431,20 +432,17 @@ def _parts(groups: Sequence[Group]) -> list[list[Group]]:
 
 
 def _identity(group: Group) -> str:
-    return next((source.about.identity for source in group if source.about), "")
+    about = _about_of(group)
+    return about.identity if about else ""
 
 
 def _merge_item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Same]:
-    lines = [
-        json.dumps(
-            {
-                "number": number,
-                "expectation": _expectation_text(group),
-                "reason": group[0].reason,
-            }
-        )
-        for number, group in enumerate(part, 1)
-    ]
+    lines = []
+    for number, group in enumerate(part, 1):
+        about = _about_of(group)
+        words = about.text if about else group[0].expectation
+        line = {"number": number, "expectation": words, "reason": group[0].reason}
+        lines.append(json.dumps(line))
     nonce, (block,) = fence_lines([("suggestions", lines)])
     which = f"Which of the suggestions 1 to {len(part)} are the same?"
     text = f"{block}\n\nThe fence's nonce is {nonce}. {which}\n"
@@ -466,12 +464,6 @@ def _merge_item(part: Sequence[Group], model: str, kept: Path | None) -> Item[Sa
         return answered.value
 
     return Item(key, f"{len(part)} suggestions", question, kept, save_merge)
-
-
-def _expectation_text(group: Group) -> str | None:
-    """The expectation that a group is about: its text, else the grader's name of it."""
-    about = next((source.about for source in group if source.about), None)
-    return about.text if about else group[0].expectation
 
 
 def _read_same(about: Sequence[str], answer: Any) -> Same:
