@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
@@ -19,7 +19,7 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
 )
-from skill_eval_nb.stats.values import RUBRIC, natural, run_key, sort_stamps
+from skill_eval_nb.stats.values import RUBRIC, RUN, natural, run_key, sort_stamps
 from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
 from skill_eval_nb.workspace.names import number_id
@@ -37,8 +37,6 @@ from .measured import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from skill_eval_nb.tables import Workspace
 
 
@@ -130,9 +128,6 @@ def round_figure(value: float | None, metric: str) -> Any:
     return int(kept) if counts else kept
 
 
-ByRun = Mapping[tuple[Any, ...], list[Row]]
-
-
 def benchmark(ws: Workspace, timestamp: str | None = None) -> list[Benchmark]:
     """The aggregate of every iteration, in the form from which all dialects are written.
 
@@ -159,7 +154,8 @@ def document(measured: IterationFigures, timestamp: str | None = None) -> Benchm
     """The aggregate of one iteration."""
     runs = order_runs(measured)
     notes, verdicts, scores = (
-        _by_run(measured.ws.polars(table)) for table in ("notes", "expectations", "rubric_scores")
+        measured.ws.polars(table).rows_by_key(RUN, named=True, include_key=True)
+        for table in ("notes", "expectations", "rubric_scores")
     )
     return Benchmark(
         metadata=_metadata(measured, runs, timestamp),
@@ -258,13 +254,6 @@ def _scores(rows: list[Row]) -> dict[str, RubricScore]:
         )
         for dimension, rows in judgings.items()
     }
-
-
-def _by_run(table: pl.DataFrame) -> ByRun:
-    rows: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in table.iter_rows(named=True):
-        rows[run_key(row)].append(row)
-    return rows
 
 
 def _name_models_of_runs(runs: list[Row], column: str) -> str | None:

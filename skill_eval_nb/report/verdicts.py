@@ -333,8 +333,6 @@ SILENT = ({PASSES}, {FAILS})
 """The classes that an expectation is of in all comparisons if it tells nothing."""
 
 CheckRow = Mapping[str, Any]
-CheckKey = tuple[str, str, str, str]
-"""Its layer and text, and the id and name of its eval."""
 
 
 def _compared_checks(measured: IterationFigures) -> list[CheckRow]:
@@ -458,42 +456,37 @@ WORST = 5
 
 def failing_checks(measured: IterationFigures) -> Iterator[Part]:
     """The checks that fail most often with the skill, each with what a failed run shows."""
-    sides = measured.compared or measured.configurations
-    verdicts: dict[CheckKey, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    evidence: dict[CheckKey, str] = {}
-    rows = measured.ws.polars("expectations").sort("run_number", "evidence")
-    for row in rows.iter_rows(named=True):
-        if row["passed"] is not None:
-            check = row["layer"], row["text"], row["eval_id"], row["eval_name"]
-            verdicts[check][row["configuration"]].append(row["passed"])
-            if not row["passed"] and row["configuration"] in sides and row["evidence"]:
-                evidence.setdefault(check, row["evidence"])
-    rates = {
-        check: sum(map(sum, own)) / sum(map(len, own))
-        for check, by_side in verdicts.items()
-        if (own := [by_side[side] for side in sides if side in by_side])
-    }
-    failing = sorted(
-        (check for check in rates if rates[check] < 1),
-        key=lambda check: (rates[check], *map(natural, check)),
+    import polars as pl
+
+    names = measured.configurations
+    passed, evidence = pl.col("passed"), pl.col("evidence")
+    of_skill = pl.col("configuration").is_in(measured.compared or names)
+    keys = ("layer", "text", "eval_id", "eval_name")
+    table = measured.ws.polars("expectations").drop_nulls("passed").sort("run_number", "evidence")
+    checks = table.group_by(keys).agg(
+        passed.filter(of_skill).mean().alias("rate"),
+        evidence.filter(of_skill & ~passed & (evidence != "")).first(),
+        *(passed.filter(configuration=name).alias(f"of {name}") for name in names),
     )
+    failing = checks.filter(pl.col("rate") < 1).to_dicts()
+    failing.sort(key=lambda row: (row["rate"], *(natural(row[name]) for name in keys)))
     yield from cut_table(
         "Passed of the runs that were scored, with the evidence of a run that failed",
-        ("Check", "Eval", "Evidence", *map(line, measured.configurations)),
+        ("Check", "Eval", "Evidence", *map(line, names)),
         (
             (
-                line(check[1]),
-                line(check[3], 60),
-                line(evidence.get(check, MISSING)),
-                *(_count_passed(verdicts[check].get(name)) for name in measured.configurations),
+                line(row["text"]),
+                line(row["eval_name"], 60),
+                line(row["evidence"] or MISSING),
+                *(_count_passed(row[f"of {name}"]) for name in names),
             )
-            for check in failing
+            for row in failing
         ),
         *(3, WORST, lambda more: f"{count(more, 'more check')} failed at least once."),
     )
 
 
-def _count_passed(own: list[bool] | None) -> str:
+def _count_passed(own: list[bool]) -> str:
     return f"{sum(own):,} of {len(own):,}" if own else MISSING
 
 
