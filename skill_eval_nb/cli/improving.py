@@ -155,8 +155,10 @@ def aggregate(
             folder, or in the workspace's where there are several.
         merge_model: a model that may merge further what says the same.
     """
+    options = all_but(locals(), "path", "iteration", "file", "yes", "force")
+
     import skill_eval_nb as sen
-    from skill_eval_nb.improving.aggregation import THRESHOLD, place_of
+    from skill_eval_nb.improving.aggregation import place_of
     from skill_eval_nb.models.stand_in import MODELS
 
     ws = _of_iterations(load_visibly(path), iteration or [])
@@ -164,13 +166,8 @@ def aggregate(
     if not dry_run and merge_model not in (None, *MODELS):
         ask_first(budget_usd, yes)
     with busy("collecting what the graders suggest"):
-        found = sen.improving.aggregate(
-            ws,
-            threshold=THRESHOLD if threshold is None else threshold,
-            merge_model=merge_model,
-            budget_usd=budget_usd,
-            dry_run=dry_run,
-        )
+        given = {name: value for name, value in options.items() if value is not None}
+        found = sen.improving.aggregate(ws, **given)
     show(found, paths=[] if target is None else [found.write(target, force=force)])
 
 

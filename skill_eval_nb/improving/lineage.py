@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from skill_eval_nb.text import brief, count, figure
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
 
-from .values import schema_of, write_own
+from .values import write_own
 from .versions import (
     Kept,
     VersionRuns,
@@ -128,7 +128,10 @@ class Lineage(Shown):
         shared = {"workspace": pl.String, "skill": pl.String, "metric": pl.String}
         known = {name: getattr(self, name) for name in shared}
         rows = [known | asdict(version) for version in self.versions]
-        frame = pl.DataFrame(rows, schema=shared | schema_of(Version))
+        kinds = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
+        types = {field.name: str(field.type).split(" ")[0] for field in fields(Version)}
+        schema = shared | {name: kinds.get(kind, pl.String) for name, kind in types.items()}
+        frame = pl.DataFrame(rows, schema)
         return to_pandas(frame) if backend == "pandas" else frame
 
     def document(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -21,7 +21,7 @@ from skill_eval_nb.tables.frames import iterate_rows, like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
-from .values import Draft, schema_of
+from .values import Draft
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,7 @@ Where = Literal["all", "elsewhere"]
 Values = Sequence[float | None]
 """The verdict (0 or 1) or the score of each run; None if there is none."""
 
-TABLES = ("sides", "deltas", "by_run", "suite")
+TABLES = ("sides", "by_run", "suite")
 RUN_ERRORED = "the run errored"
 """The reason why such a run has no verdict."""
 PLACE = [*ITERATION, *EVAL]
@@ -55,10 +55,9 @@ SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A configuration compared with the baseline.
+    """The first configuration compared with the baseline.
 
     Attributes:
-        what: the draft, or what it would replace.
         where: all evals of the draft, or only those that it was not found on.
         configuration: the compared side.
         baseline: the configuration that it is compared with.
@@ -76,7 +75,6 @@ class Difference:
             `always fails`, `no more than chance` or `too little data`.
     """
 
-    what: What
     where: Where
     configuration: str
     baseline: str
@@ -116,7 +114,6 @@ class Tried(Shown):
         sides: `what` × `where` × `configuration`: `runs`, `passed`, `failed` (for a dimension
             `scored`), `errored`, `not_scored`, and `pass_rate` (or `score`), the mean over
             evals; null if nothing was scored.
-        deltas: each `Difference` as a row.
         by_run: the run keys, the verdict (`passed`, or `score`) with its `evidence`, what it
             replaces had, and each figure of the run `…_before` and `…_after`.
         suite: the difference between the sides for the whole suite, before and after the change: a
@@ -129,7 +126,6 @@ class Tried(Shown):
     status: Status
     answer: str
     sides: Any
-    deltas: Any
     by_run: Any
     suite: Any
     delta: Difference | None = None
@@ -313,26 +309,24 @@ class Trial:
         metric = pl.concat_str("what", "where", separator=" ")
         paired = pairs(rows.with_columns(metric=metric, **alike), who).drop_nulls("estimate")
         against = who.select("configuration", "baseline").drop_nulls().unique()
-        against = in_order(against, configuration=side, baseline=natural).rows()
-        found = [
-            _find_difference(paired, what, where, mine, baseline)
+        against = in_order(against, configuration=side, baseline=natural).rows()[:1]
+        found = {
+            (what, where): _find_difference(paired, what, where, *both)
+            for both in against
             for what in values
             for where in evals
-            for mine, baseline in against
-        ]
-        first = {(each.what, each.where): each for each in reversed(found)}
+        }
         is_better, why = None, "there are no two sides to compare"
         if len(values) < 2:
             why = "it replaces nothing" if "draft" in values else "nothing replaces it"
         elif found:
-            both = first["draft", proof], first["replaced", proof]
+            both = found["draft", proof], found["replaced", proof]
             is_better, why = _is_better(paired.filter(metric=f"{GAIN} {proof}"), *both)
         return {
             "sides": _count_outcomes(rows.filter(pl.col("what") != GAIN), scored=scored),
-            "deltas": pl.DataFrame([asdict(each) for each in found], schema_of(Difference)),
-            "delta": first.get(("draft", "all")),
-            "elsewhere": first.get(("draft", "elsewhere")),
-            "replaced": first.get(("replaced", proof)),
+            "delta": found.get(("draft", "all")),
+            "elsewhere": found.get(("draft", "elsewhere")),
+            "replaced": found.get(("replaced", proof)),
             "separates_better": is_better,
             "why_better": why,
         }
@@ -414,7 +408,7 @@ def _find_difference(
     elif met:
         p = compare(cells).p
     says = _says(figures["estimate"], p, least, met)
-    return Difference(what, where, mine, baseline, **figures, p=p, least_p=least, says=says)
+    return Difference(where, mine, baseline, **figures, p=p, least_p=least, says=says)
 
 
 def _exact_p(paired: pl.DataFrame) -> tuple[float, float]:

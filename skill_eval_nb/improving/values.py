@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -33,15 +33,6 @@ SuiteItem = Mapping[str, Any] | str
 """An item of such a list."""
 
 Kind = Literal["add", "sharpen", "reword", "split", "demote", "drop"]
-
-
-def schema_of(row: type[Any]) -> dict[str, Any]:
-    """The column types of a table, from the dataclass of its rows."""
-    import polars as pl
-
-    kinds = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
-    stated = {field.name: str(field.type).split(" ")[0] for field in fields(row)}
-    return {name: kinds.get(kind, pl.String) for name, kind in stated.items()}
 
 
 @dataclass(frozen=True, slots=True)
