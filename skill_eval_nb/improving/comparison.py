@@ -374,12 +374,12 @@ def _item(
         raw = dump(comparison)
         for side, own in raw.get("output_quality", {}).items():  # as readers expect it
             raw["output_quality"][side] = {"score": None, "strengths": [], "weaknesses": []} | own
-        write_numbered(folder_of(home), "comparison", raw)
+        write_numbered(comparisons_folder(home), "comparison", raw)
         return comparison
 
     what = f"{pair.named}, order {order}{', again' if repetition > 1 else ''}"
     own = question(comparator, prepared, fingerprint[:32], swapped=swapped)
-    return Item(fingerprint, what, own, folder_of(home), save)
+    return Item(fingerprint, what, own, comparisons_folder(home), save)
 
 
 def _behind(run: PairedRun) -> ComparedRun:
@@ -387,7 +387,7 @@ def _behind(run: PairedRun) -> ComparedRun:
     return ComparedRun(**ref._asdict(), path=run.stored.within)
 
 
-def folder_of(workspace: Path) -> Path:
+def comparisons_folder(workspace: Path) -> Path:
     """The folder of a workspace's comparisons; it may not exist yet.
 
     Raises:
@@ -398,7 +398,7 @@ def folder_of(workspace: Path) -> Path:
 
 def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
     """The comparisons of these workspaces by their fingerprints; what cannot be read has none."""
-    folders = map(folder_of, workspaces)
+    folders = map(comparisons_folder, workspaces)
     paths = (path for folder in folders for path in sorted(folder.glob("comparison-*.json")))
     found = documents_at(paths, Comparison)
     return {

@@ -34,7 +34,7 @@ from skill_eval_nb.models.ask import Answered
 from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
-from skill_eval_nb.running.stored_runs import top_of
+from skill_eval_nb.running.stored_runs import StoredRun, top_of
 from skill_eval_nb.stats.values import RUN, stand_in_keys
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import write_atomic
@@ -52,9 +52,6 @@ MOST = 5
 """The most reasons that are reported."""
 AT_ONCE = 100
 """Runs prepared at a time: what is shown of thousands would not fit into memory."""
-GATED = "it was gated, so the judge is skipped"
-NO_PROMPT = "the prompt of its eval is unknown"
-OF_EVAL = ("workspace", "skill", "eval_id")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -163,7 +160,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
     connection = trial.terms.connection
     free = model in MODELS if connection is None else connection.stand_in is not None
     dry_run = trial.terms.budget_usd is None and not free
-    found = _judge(trial, model, _judge_cases(trial, new), free=free, dry_run=dry_run)
+    found = _judge(trial, model, new, free=free, dry_run=dry_run)
     if not (dry_run and found.to_judge):
         return found
     usd = found.price_usd
@@ -180,7 +177,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
 
 
 def _judge(
-    trial: Trial, model: str, cases: Sequence[Case | str], *, free: bool, dry_run: bool
+    trial: Trial, model: str, new: Sequence[Dimension], *, free: bool, dry_run: bool
 ) -> _Judged:
     """The stored judgings and new ones; each new one is written as soon as it arrives.
 
@@ -192,10 +189,10 @@ def _judge(
         ModelFault: no API key was found; nothing was sent.
     """
     found, terms = _Judged(model), trial.terms
-    ready = _items(found, trial, model, cases)
+    ready = _items(found, trial, model, new)
     while batch := dict(islice(ready, AT_ONCE)):
         spent, done = found.cost_usd or 0.0, len(found.judgings) + len(found.unscored)
-        before = AskingProgress(done, len(cases), found.to_judge, spent, "")
+        before = AskingProgress(done, trial.runs.height, found.to_judge, spent, "")
         budget = None if free or terms.budget_usd is None else max(0.0, terms.budget_usd - spent)
         report = terms.progress and partial(_tell, terms.progress, before)
         mine = replace(terms, budget_usd=budget, dry_run=dry_run, progress=report)
@@ -223,23 +220,22 @@ def _plus(amount: float | None, other: float | None) -> float | None:
 
 
 def _items(
-    found: _Judged, trial: Trial, model: str, cases: Sequence[Case | str]
+    found: _Judged, trial: Trial, model: str, new: Sequence[Dimension]
 ) -> Iterator[tuple[int, Item[Judging]]]:
     """The runs that can be judged, prepared one by one; the others are noted in `found`."""
-    judge = Judge(model)
-    for place, (case, run) in enumerate(zip(cases, trial.runs["folder"], strict=True)):
-        if isinstance(case, str):
-            found.unscored[place] = case
-            continue
+    judge, rubric, runs = Judge(model), QualityRubric(list(new)), trial.runs
+    sides = tuple(sorted(set(trial.ws.polars("runs")["configuration"])))
+    stored = stored_at(runs.filter(runs["reason"].is_null())["folder"])
+    for place, row in enumerate(runs.iter_rows(named=True)):
         try:
-            prepared = prepare(judge, case)
+            prepared = prepare(judge, _judge_case(row, stored.get(row["folder"]), rubric, sides))
         except Unjudged as error:
             found.unscored[place] = error.reason
             continue
         (question,) = questions(prepared, 1)
         content = json.dumps([question.model, question.body()["messages"]], sort_keys=True)
         name = hashlib.sha256(content.encode()).hexdigest()[:24]
-        folder = folder_of(top_of(Path(run).resolve()), trial.draft.key)
+        folder = judgings_folder(top_of(Path(row["folder"]).resolve()), trial.draft.key)
         save = partial(_save, prepared, trial.terms.known_prices, folder / f"{name}.json")
         yield place, Item(name, name, replace(question, key=name), folder, save)
 
@@ -258,10 +254,10 @@ def _save(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer])
     return judging
 
 
-def folder_of(home: Path, key: str) -> Path:
+def judgings_folder(home: Path, key: str) -> Path:
     """The folder for the judgings of a draft in this workspace; an odd key gets a plain name.
 
-    >>> folder_of(Path("ws"), "d-12ab").as_posix()
+    >>> judgings_folder(Path("ws"), "d-12ab").as_posix()
     'ws/.skill-eval-nb/tries/d-12ab/judgings'
     """
     name = key if _PLAIN.fullmatch(key) else hashlib.sha256(key.encode()).hexdigest()[:16]
@@ -275,31 +271,23 @@ def _stored_judgings(items: Sequence[Item[Judging]]) -> dict[str, Judging]:
     return {path.stem: judging for path, judging in found if judging.rubric_scores}
 
 
-def _judge_cases(trial: Trial, dimensions: Sequence[Dimension]) -> list[Case | str]:
-    """Each run as a judge sees it, with only these dimensions; or why it is not judged."""
-    ws, runs, rubric = trial.ws, trial.runs, QualityRubric(list(dimensions))
-    sides = tuple(sorted(set(ws.polars("runs")["configuration"])))
-    suite = ws.polars("evals").select(*OF_EVAL, "prompt", "expected_output")
-    evals = {
-        tuple(key): Eval(prompt, expected_output=wanted, quality_rubric=rubric)
-        for *key, prompt, wanted in suite.iter_rows()
-        if prompt
-    }
-    stored = stored_at(runs.filter(runs["reason"].is_null())["folder"])
+def _judge_case(
+    row: Mapping[str, Any], run: StoredRun | None, rubric: QualityRubric, sides: tuple[str, ...]
+) -> Case:
+    """A run as a judge sees it, with only these dimensions.
 
-    def case_of_run(row: Mapping[str, Any]) -> Case | str:
-        run = stored.get(row["folder"])
-        if row["reason"] is not None or run is None:
-            return row["reason"] or "it has no stored outputs"
-        if row["gate_passed"] is False:
-            return GATED
-        definition = evals.get(tuple(row[name] for name in OF_EVAL))
-        if definition is None:
-            return NO_PROMPT
-        names = (top_of(run.folder).name.removesuffix("-workspace"), row["skill"])
-        return case_of(replace(run, eval=definition), tuple(dict.fromkeys(names)), sides)
-
-    return [case_of_run(row) for row in runs.iter_rows(named=True)]
+    Raises:
+        Unjudged: it cannot be judged, or was gated.
+    """
+    if run is None:
+        raise Unjudged(row["reason"] or "it has no stored outputs")
+    if row["gate_passed"] is False:
+        raise Unjudged("it was gated, so the judge is skipped")
+    if run.eval is None or not run.eval.prompt:
+        raise Unjudged("the prompt of its eval is unknown")
+    own = Eval(run.eval.prompt, expected_output=run.eval.expected_output, quality_rubric=rubric)
+    names = (top_of(run.folder).name.removesuffix("-workspace"), row["skill"])
+    return case_of(replace(run, eval=own), tuple(dict.fromkeys(names)), sides)
 
 
 # ── scores and weights ───────────────────────────────────────────────────────────────────────

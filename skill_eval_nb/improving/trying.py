@@ -136,7 +136,7 @@ def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
             )
         wanted = pl.DataFrame(sorted(meant & there), ["workspace", "skill"], orient="row")
         runs = runs.join(wanted, on=["workspace", "skill"], how="semi", maintain_order="left")
-    folders = [folder_of(ws.path, path) for path in runs["path"]]
+    folders = [run_folder(ws.path, path) for path in runs["path"]]
     reasons = [
         _reason_unseen(status, folder, shared, ws.path)
         for status, folder, shared in zip(runs["status"], folders, runs["shared"], strict=True)
@@ -147,10 +147,10 @@ def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
     )
 
 
-def folder_of(base: str, path: str) -> str:
+def run_folder(base: str, path: str) -> str:
     """The folder of a run, given its path relative to what was loaded.
 
-    >>> folder_of("data/ws", "iteration-1/eval-1"), folder_of("data/ws/run-1", "data/ws/run-1")
+    >>> run_folder("data/ws", "iteration-1/eval-1"), run_folder("data/ws/run-1", "data/ws/run-1")
     ('data/ws/iteration-1/eval-1', 'data/ws/run-1')
     """
     return path if path == base or path.startswith("/") else f"{base or '.'}/{path}"
