@@ -33,7 +33,7 @@ from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
-from .values import REMARK, About, Source, Suggestion, write_own
+from .values import REMARK, About, Source, Suggestion, only_suite, write_own
 from .wording import KINDS, group_sources, is_praise, sources_of
 
 THRESHOLD = 0.8
@@ -276,17 +276,10 @@ def place_of(ws: Any) -> Path:
     Raises:
         Refused: there are several workspaces or skills, so there is no single file for them.
     """
-    keys = frame_of(ws, "runs").select("workspace", "skill", "iteration", "path").unique()
-    suites = keys.select("workspace", "skill").unique().sort("workspace", "skill").rows()
-    if len(suites) != 1:
-        names = ", ".join(f"{workspace} ({skill})" for workspace, skill in suites) or "none"
-        raise refuse(
-            f"an aggregate belongs to one workspace and skill; there are {len(suites)} in "
-            f"{ws.path}: {names}. Name the file to write, or the path of one of them"
-        )
+    keys = frame_of(ws, "runs").select("iteration", "path").unique()
     base = Path(ws.path)
     base = base.parent if base.is_file() else base
-    workspace = base / suites[0][0]
+    workspace = base / only_suite(ws, "the file of an aggregate")[0]
     folder = workspace if workspace.is_dir() else base
     iterations = keys["iteration"].unique().to_list()
     if iterations == [NO_ITERATION] or len(iterations) > 1:

@@ -418,9 +418,9 @@ def outcome_of(
     import polars as pl
 
     whole, text, won = pl.Int64, pl.String, pl.col("winner")
-    by_pair: dict[tuple[str, str], list[_Order]] = {}
+    by_pair: dict[str, list[_Order]] = {}
     for order in orders:
-        by_pair.setdefault(order.pair.place, []).append(order)
+        by_pair.setdefault(order.pair.key, []).append(order)
     told = ("pair", "run_a", "run_b", "winner", "a_first", "b_first")
     schema = dict.fromkeys(EVAL, text) | {"run_number": whole} | dict.fromkeys(told, text)
     schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
@@ -439,8 +439,7 @@ def outcome_of(
     seen = []
     for order in orders:
         if (comparison := found.get(order.fingerprint)) is not None:
-            workspace, key = order.pair.place
-            about = f"{workspace}\n{order.pair.a.ref.eval_id}", f"{workspace}\n{key}"
+            about = order.pair.a.ref.eval_id, order.pair.key
             seen.append((*about, *("ba" if order.swapped else "ab"), comparison.winner))
     columns = ("eval", "pair", "first", "second", "winner")
     plain = pl.DataFrame(seen, dict.fromkeys(columns, text), orient="row").select("eval", *PLAIN)

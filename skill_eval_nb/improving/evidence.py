@@ -37,7 +37,7 @@ from skill_eval_nb.view import Block, Shown, Table, Text, reasons
 from skill_eval_nb.workspace import catalogue_files, find
 from skill_eval_nb.workspace.files import SKILL_FILE, kept_skills, skill_now
 
-from .values import Part, RunRef, Suggestion
+from .values import Part, RunRef, Suggestion, only_suite
 
 if TYPE_CHECKING:
     import polars as pl
@@ -342,13 +342,7 @@ def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Eviden
         Refused: the workspace has several suites, or the baseline does not exist.
     """
     runs = ws.polars("runs")
-    several = sorted({*runs["workspace"], *ws.polars("evals")["workspace"]})
-    if len(several) > 1:
-        raise refuse(
-            f"a draft changes one suite, and there are {len(several)} workspaces "
-            f"({', '.join(several[:5])}{', …' if len(several) > 5 else ''}): choose one, "
-            f'as in ws.select(workspace="{several[0]}"), or load its folder alone'
-        )
+    only_suite(runs, "a draft")
     rows = zip(runs.select(KEYS).iter_rows(), runs["path"], strict=True)
     refs = {str(Path(ws.path, path)): RunRef(*keys) for keys, path in rows if ws.path and path}
     stored = {refs[folder]: run for folder, run in stored_at(refs).items()}

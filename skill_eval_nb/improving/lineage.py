@@ -16,7 +16,7 @@ from skill_eval_nb.text import brief, count, figure
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
 
-from .values import write_own
+from .values import only_suite, write_own
 from .versions import (
     Kept,
     VersionRuns,
@@ -416,7 +416,7 @@ def history(
     """
     if better(metric) is None:
         raise refuse(f"no version can win by {metric}: neither more nor less of it is better")
-    workspace, skill = _only_skill(ws.polars("runs"))
+    workspace, skill = only_suite(ws, "a history")
     ws = by_version(ws)
     tables = {name: ws.polars(name) for name in TABLES}
     sides, notes = versions_of(tables["runs"])
@@ -433,16 +433,3 @@ def history(
     notes += why_not
     started = next(iter(sort_stamps(version.started_at for version in versions)), None)
     return Lineage(workspace, skill, metric, versions, started, tuple(notes))
-
-
-def _only_skill(runs: pl.DataFrame) -> tuple[str, str]:
-    """The one workspace and skill that the runs are of; no names if there are none."""
-    every = sorted(runs.select("workspace", "skill").unique().rows())
-    if len(every) > 1:
-        names = "; ".join(f"skill {skill!r} in {workspace!r}" for workspace, skill in every[:5])
-        more = f" and {len(every) - 5} more" if len(every) > 5 else ""
-        raise refuse(
-            f"a history is of one skill, and here are {len(every)}: {names}{more}; choose one by "
-            "ws.select(workspace=…, skill=…)"
-        )
-    return every[0] if every else ("", "")

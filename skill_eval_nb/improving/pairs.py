@@ -18,7 +18,7 @@ from skill_eval_nb.stats.values import natural, order_iterations
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.workspace import NO_ITERATION
 
-from .values import RunRef
+from .values import RunRef, only_suite
 
 Named = str | tuple[str, str] | Path | Workspace
 Row = dict[str, Any]
@@ -32,7 +32,7 @@ class ComparedSide:
         ws: the workspace that the runs are of.
         rows: their rows of the table `runs`.
         configuration: of all of them.
-        iterations: of each workspace, the one that they are of.
+        iteration: of all of them.
         label: its name for people: whatever tells it from the other side.
         version: the same without the configuration; None if nothing else differs.
         notes: choices made for the user.
@@ -41,7 +41,7 @@ class ComparedSide:
     ws: Workspace
     rows: tuple[Row, ...]
     configuration: str
-    iterations: dict[str, str]
+    iteration: str
     label: str = ""
     version: str | None = None
     notes: tuple[str, ...] = ()
@@ -51,10 +51,12 @@ def sides_of(ws: Workspace, a: Named, b: Named) -> tuple[ComparedSide, ComparedS
     """Both sides, with labels that tell them apart.
 
     Raises:
-        Refused: there is no such side, or it could be several.
+        Refused: there is no such side, it could be several, or it is of several skills.
         FileNotFoundError, NothingToLoad: a path does not exist.
     """
     first, second = _resolve_name(ws, a), _resolve_name(ws, b)
+    for own, *_ in (first, second):
+        only_suite(own, "a comparison")
     configurations = [_choose_configuration(*each) for each in (first, second)]
     together = first[0] is second[0] and first[1] is second[1] is None
     sides = [
@@ -115,30 +117,22 @@ def _latest_side(
 ) -> ComparedSide:
     """The runs of a side, of the latest iteration that has all configurations that are needed."""
     rows = _run_rows(ws, iteration)
-    found: dict[str, dict[str, set[str]]] = {}
+    found: dict[str, set[str]] = {}
     for row in rows:
-        own = found.setdefault(row["workspace"], {})
-        own.setdefault(row["iteration"], set()).add(row["configuration"])
-    taken, notes = {}, []
-    for workspace, iterations in found.items():
-        fitting = [name for name, has in iterations.items() if has.issuperset(needed)]
-        order = order_iterations(ws.polars("runs").filter(workspace=workspace))
-        fitting.sort(key=order.index)
-        if fitting:
-            taken[workspace] = fitting[-1]
-        if len(fitting) > 1:
-            notes.append(
-                f"{fitting[-1]} was taken, the latest of {len(fitting)} iterations of {workspace}; "
-                f"for another name it before each side, as in {fitting[0]}/with_skill"
-            )
-    if not taken:
+        found.setdefault(row["iteration"], set()).add(row["configuration"])
+    order = order_iterations(ws.polars("runs"))
+    fitting = [name for name in order if found.get(name, set()).issuperset(needed)]
+    if not fitting:
         raise refuse(f"no iteration has both {' and '.join(sorted(needed))}")
-    own_rows = tuple(
-        row
-        for row in rows
-        if row["configuration"] == configuration and row["iteration"] == taken.get(row["workspace"])
+    taken = fitting[-1]
+    note = (
+        f"{taken} was taken, the latest of {len(fitting)} iterations; for another name it before "
+        f"each side, as in {fitting[0]}/with_skill"
     )
-    return ComparedSide(ws, own_rows, configuration, taken, notes=tuple(notes))
+    here = (configuration, taken)
+    own = tuple(row for row in rows if (row["configuration"], row["iteration"]) == here)
+    notes = (note,) if len(fitting) > 1 else ()
+    return ComparedSide(ws, own, configuration, taken, notes=notes)
 
 
 def _label_side(side: ComparedSide, other: ComparedSide) -> ComparedSide:
@@ -151,8 +145,8 @@ def _label_side(side: ComparedSide, other: ComparedSide) -> ComparedSide:
         )
         path = Path(side.ws.path).resolve().as_posix()
         version = next((mine for mine, others in names if mine != others), path)
-    elif side.iterations != other.iterations:
-        version = ", ".join(dict.fromkeys(side.iterations.values()))
+    elif side.iteration != other.iteration:
+        version = side.iteration
     alike = version and side.configuration == other.configuration
     label = " ".join(filter(None, (version, None if alike else side.configuration)))
     return replace(side, label=label, version=version)
@@ -193,11 +187,6 @@ class Pair:
     b: PairedRun
 
     @property
-    def place(self) -> tuple[str, str]:
-        """Identifies the pair among those of all workspaces."""
-        return self.a.ref.workspace, self.key
-
-    @property
     def named(self) -> str:
         """The pair in words."""
         ref = self.a.ref
@@ -227,21 +216,15 @@ def pairs_of(
     both = [[*_runs(side, wanted, own, left)] for side, own in zip((a, b), stored, strict=True)]
     ours, theirs = both
     if {run.stored.folder for run in ours} & {run.stored.folder for run in theirs}:
-        of = ", ".join(dict.fromkeys(a.iterations.values()))
-        raise refuse(f"both sides are {a.configuration} of {of}: name two that differ")
+        raise refuse(f"both sides are {a.configuration} of {a.iteration}: name two that differ")
     twice: set[str] = set()
     for side in both if a.ws is not b.ws else ():
         tasks = {(run.task, run.ref.eval_id) for run in side}
         twice |= {task for task, _ in tasks if sum(task == other for other, _ in tasks) > 1}
-        if len({run.ref.workspace for run in side}) > 1:
-            raise refuse(
-                "a side that is another workspace must be one alone: choose it with "
-                "ws.select(workspace=…)"
-            )
 
     def match_key(run: PairedRun) -> tuple[Any, ...]:
         if a.ws is b.ws:
-            return run.ref.workspace, run.ref.eval_id, run.ref.run_number
+            return run.ref.eval_id, run.ref.run_number
         return run.task, run.ref.eval_id if run.task in twice else None, run.ref.run_number
 
     waiting = {match_key(run): run for run in theirs}

@@ -17,7 +17,6 @@ from skill_eval_nb.grading.structural.outputs import CheckVerdict, list_outputs,
 from skill_eval_nb.grading.structural.types import CheckContext
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.asking import AskingProgress, Terms
-from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.stored_runs import transcript_in
 from skill_eval_nb.stats.values import RUN, natural, runs_of, stand_in_keys
 from skill_eval_nb.text import count
@@ -26,7 +25,7 @@ from skill_eval_nb.workspace import collector_paused
 from .evidence import Progress, stored_at
 from .tried import AFTER, BEFORE, RUN_ERRORED, OnRuns, Trial, Tried, What
 from .try_dimensions import try_dimensions
-from .values import Draft, SuiteItem, plain
+from .values import Draft, SuiteItem, only_suite, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,8 +87,8 @@ def try_out(
 
     Raises:
         Stopped: `stop` was set before the end of judging.
-        Refused: a number is out of range; there is no such baseline; it is unclear which of
-            several workspaces is meant; there is a budget and no known price.
+        Refused: a number is out of range; there is no such baseline; several workspaces or skills
+            have its evals; there is a budget and no known price.
         OSError: a judging cannot be written; what was written stays.
         ModelFault: no API key was found; nothing was sent.
     """
@@ -115,27 +114,16 @@ def try_out(
 def runs_for(draft: Draft, ws: Workspace) -> pl.DataFrame:
     """The runs of a draft's evals: RUN, KEPT, `folder`, `reason`.
 
-    `reason` says why the outputs of a run cannot be checked; it is null if they can. If evals of
-    different workspaces have the same id, the draft's own runs decide which workspace is meant.
+    `reason` says why the outputs of a run cannot be checked; it is null if they can.
 
     Raises:
-        Refused: it is unclear which of several workspaces is meant.
+        Refused: several workspaces or skills have such evals.
     """
     import polars as pl
 
     runs = runs_of(ws).with_columns((pl.len().over("path") > 1).alias("shared"))
     runs = runs.filter(pl.col("eval_id").is_in(list(draft.evals)))
-    meant = {(run.workspace, run.skill) for run in draft.runs}
-    there = set(runs.select("workspace", "skill").rows())
-    if len(there) > 1:
-        if not meant & there:
-            names = ", ".join(sorted({workspace for workspace, _ in there}))
-            raise refuse(
-                f"draft {draft.key} names evals {', '.join(draft.evals)}, and several workspaces "
-                f"have them: {names}; select one, as ws.select(workspace=…) does"
-            )
-        wanted = pl.DataFrame(sorted(meant & there), ["workspace", "skill"], orient="row")
-        runs = runs.join(wanted, on=["workspace", "skill"], how="semi", maintain_order="left")
+    only_suite(runs, "a try-out")
     folders = [run_folder(ws.path, path) for path in runs["path"]]
     reasons = [
         _reason_unseen(status, folder, shared, ws.path)

@@ -22,7 +22,8 @@ from skill_eval_nb.grading.structural.types import read_table
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import OF_EVALS
 from skill_eval_nb.tables.columns import RunRef
-from skill_eval_nb.text import brief
+from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.text import brief, some
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.writing import NotPlain, keep_beside, plain_value
 
@@ -170,6 +171,27 @@ class Draft:
         """The evals that it changes, by name if the draft is based on runs of them."""
         names = {run.eval_id: run.eval_name for run in self.runs}
         return [brief(names.get(eval_id, eval_id)) for eval_id in self.evals]
+
+
+def only_suite(ws: Any, doing: str) -> tuple[str, str]:
+    """The one workspace and skill that runs are of; no names if there are none.
+
+    Args:
+        ws: a `Workspace`, or its table of runs.
+        doing: what needs a single one, such as "a draft".
+
+    Raises:
+        Refused: there are several.
+    """
+    suites = frame_of(ws, "runs").select("workspace", "skill").unique()
+    every = suites.sort("workspace", "skill").rows()
+    if len(every) > 1:
+        names = some((f"{skill} in {workspace}" for workspace, skill in every), 5)
+        raise refuse(
+            f"{doing} is of one skill, and here are {len(every)}: {names}; choose one by "
+            "ws.select(workspace=…, skill=…)"
+        )
+    return every[0] if every else ("", "")
 
 
 ANCHORS = ("1", "3", "5")

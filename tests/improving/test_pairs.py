@@ -51,11 +51,12 @@ def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
     assert pairs_of(*sides, [2])[1] == [one for one in left if "eval 2" in one[0]]
 
 
-def test_several_workspaces_are_each_compared_within_themselves(path, tmp_path) -> None:
+def test_of_several_workspaces_one_has_to_be_chosen(path, tmp_path) -> None:
     ledgers(tmp_path, evals=1, runs=1, name="second-workspace")
-    pairs, left = pairs_of(*sides_of(sen.load(tmp_path), NEW, OLD))
-    assert left == []
-    assert all(one.a.stored.workspace == one.b.stored.workspace for one in pairs)
-    assert len(pairs) == 5
-    with pytest.raises(Refused, match="must be one alone"):
-        pairs_of(*sides_of(sen.load(path), OLD, tmp_path))
+    several = sen.load(tmp_path)
+    with pytest.raises(Refused, match="a comparison is of one skill, and here are 2"):
+        sides_of(several, NEW, OLD)
+    with pytest.raises(Refused, match="a comparison is of one skill"):
+        sides_of(sen.load(path), OLD, tmp_path)
+    one = several.select(workspace="second-workspace")
+    assert len(pairs_of(*sides_of(one, NEW, OLD))[0]) == 1

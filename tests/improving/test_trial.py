@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 import skill_eval_nb as sen
-from skill_eval_nb.improving import RunRef, try_out
+from skill_eval_nb.improving import try_out
 from skill_eval_nb.running.protocol import Refused
 from tests.improving.made import CHECKS, EVALS, JUDGED, SOURCES, draft, planted, tried_on
 
@@ -66,15 +66,11 @@ def test_each_run_that_cannot_be_looked_at_is_a_row_with_its_reason(own):
     assert any("no stored outputs" in note for note in tried.notes)
 
 
-def test_the_runs_of_a_draft_say_which_of_several_workspaces_is_meant(tmp_path):
+def test_of_several_workspaces_one_has_to_be_chosen(tmp_path):
     for name in "ab":
         tried_on(tmp_path / name, planted(2, 1), evals=1, runs=2)
-    ws = sen.load(tmp_path)
-    with pytest.raises(Refused, match="several workspaces"):
-        try_out(draft(CHECKS, SOURCES), ws)
-    names = ("workspace", "skill", "iteration", "eval_id", "eval_name", "configuration")
-    first = RunRef(*ws.runs.select(*names, "run_number").row(0))
-    assert try_out(draft(CHECKS, SOURCES, runs=(first,)), ws).by_run.height == 4
+    with pytest.raises(Refused, match="a try-out is of one skill, and here are 2"):
+        try_out(draft(CHECKS, SOURCES), sen.load(tmp_path))
 
 
 EVIL = "<img src=x onerror=alert(1)>"
