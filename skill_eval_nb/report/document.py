@@ -186,17 +186,18 @@ def order_runs(measured: IterationFigures) -> list[Row]:
 def _metadata(
     measured: IterationFigures, runs: list[Row], timestamp: str | None
 ) -> BenchmarkMetadata:
-    place = measured.place
-    cells: dict[tuple[Any, ...], int] = defaultdict(int)
-    for row in runs:
-        cells[run_key(row)[:-1]] += 1
+    place, table = measured.place, measured.ws.polars("runs")
+
+    def name_models(column: str) -> str | None:
+        return ", ".join(sorted(filter(None, table[column].unique()))) or None
+
     return BenchmarkMetadata(
         skill_name=place.skill,
-        executor_model=_name_models_of_runs(runs, "executor_model"),
-        analyzer_model=_name_models_of_runs(runs, "judge_model"),
-        timestamp=timestamp or next(reversed(sort_stamps(row["started_at"] for row in runs)), None),
+        executor_model=name_models("executor_model"),
+        analyzer_model=name_models("judge_model"),
+        timestamp=timestamp or next(reversed(sort_stamps(table["started_at"])), None),
         evals_run=list(dict.fromkeys(number_id(row["eval_id"]) for row in runs)),
-        runs_per_configuration=max(cells.values(), default=None),
+        runs_per_configuration=table.group_by(RUN[:-1]).len()["len"].max(),
         iteration=_iteration_number(place.iteration),
     )
 
@@ -256,11 +257,6 @@ def _scores(rows: list[Row]) -> dict[str, RubricScore]:
     }
 
 
-def _name_models_of_runs(runs: list[Row], column: str) -> str | None:
-    """The model that the runs name, or all of them if they name several."""
-    return ", ".join(sorted({row[column] for row in runs if row[column]})) or None
-
-
 def _iteration_number(name: str) -> int | str | None:
     found = re.fullmatch(r"iteration-([1-9][0-9]{0,8})", name)
     return int(found[1]) if found else None if name == NO_ITERATION else name
@@ -307,20 +303,18 @@ def with_spread(
     summary: dict[str, ConfigurationSummary],
 ) -> tuple[dict[str, ConfigurationSummary], list[str]]:
     """The summary with a 0 for each standard deviation of a single run, and whether there are."""
-    filled = {name: _fill_stddevs(side) for name, side in summary.items()}
-    return filled, [NO_SPREAD] if filled != summary else []
 
+    def fill(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: fill(own) for name, own in value.items()}
+        lacks = isinstance(value, Stats) and value.stddev is None
+        return replace(value, stddev=0.0) if lacks else value
 
-def _fill_stddevs(summary: ConfigurationSummary) -> ConfigurationSummary:
-    changes: dict[str, Any] = {
-        name: _spread(value) for name, value in asdict(summary).items() if isinstance(value, Stats)
+    filled = {
+        name: replace(side, **{field: fill(value) for field, value in asdict(side).items()})
+        for name, side in summary.items()
     }
-    dimensions = {name: _spread(value) for name, value in summary.rubric_dimensions.items()}
-    return replace(summary, **changes, rubric_dimensions=dimensions)
-
-
-def _spread(stats: Stats) -> Stats:
-    return replace(stats, stddev=0.0) if stats.stddev is None else stats
+    return filled, [NO_SPREAD] if filled != summary else []
 
 
 def has_figures(run: BenchmarkRun, figures: Iterable[str]) -> bool:
