@@ -26,7 +26,6 @@ from .shell import (
     price_first,
     print_diff,
     show,
-    split_pair,
     tell_spent,
 )
 
@@ -296,7 +295,6 @@ def analyse(
 def history(
     path: Path,
     out_file: Path | None = None,
-    parents: list[str] | None = None,
     force: bool = False,
 ) -> None:
     """Which version of the skill won: what each was made from, what changed, and by how much.
@@ -306,15 +304,12 @@ def history(
 
     Options:
         out_file (--out): write history.json to this file or folder.
-        parents (--parent VERSION=PARENT): what a version was made from, where the files do not say;
-            repeatable.
     """
     from skill_eval_nb.improving.lineage import history
 
     ws = load_visibly(path)
-    pairs = (split_pair(parent, "VERSION=PARENT", "--parent") for parent in parents or ())
     with busy("comparing the versions"):
-        found = history(ws, parents=dict(pairs))
+        found = history(ws)
     show(found, paths=[] if out_file is None else [found.write(out_file, force=force)])
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +26,6 @@ from skill_eval_nb.documents import (
     parse,
     to_json,
 )
-from skill_eval_nb.models import Usage
 from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut, Terms
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import contents
@@ -105,8 +104,7 @@ class Paid(Shown):
         model: the model that was asked; None if there was nothing to ask and none was named.
         failed: questions without an answer, each with the reason.
         left_out: what could not be asked about, each with the reason.
-        usage: tokens of this call's answers.
-        cost_usd: what they cost; None if a price is not known.
+        cost_usd: what this call's answers cost; None if a price is not known.
         worst_usd: the most that the missing ones could have cost before they were asked, in US
             dollars; None if a price is not known.
         notes: choices made for the user, and caveats.
@@ -118,7 +116,6 @@ class Paid(Shown):
     model: str | None
     failed: tuple[LeftOut, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     worst_usd: float | None = 0.0
     notes: tuple[str, ...] = ()
@@ -155,7 +152,6 @@ def paid_fields(
         "n_missing": sum(key not in answers.values for key in keys),
         "failed": failed,
         "left_out": tuple(left_out),
-        "usage": answers.usage,
         "cost_usd": answers.cost_usd,
         "worst_usd": answers.worst_usd,
     }

@@ -23,7 +23,6 @@ from .versions import (
     by_version,
     earlier_of,
     find_kept,
-    given_parents,
     in_words,
     stated_by_version,
     versions_of,
@@ -44,8 +43,7 @@ class Version:
         iteration: the iteration that its runs are of.
         configuration: the configuration that its runs are of.
         parent: the version that it was made from; None for the first.
-        parent_from: how the parent is known: `given`, `stated` by a history.json, or
-            `best so far`.
+        parent_from: how the parent is known: `stated` by a history.json, or `best so far`.
         compared: what was compared with what; None for the first.
         expectation_pass_rate: 0–1, the mean over evals of the means over runs; None if no
             run has a pass rate.
@@ -221,7 +219,6 @@ class _Trace:
         tables: the run-level tables of the skill, by name.
         sides: the runs of each version, oldest first.
         metric: what decides.
-        given: version to parent, as the caller gave it.
         stated: the row of the table `history` of each version that a history.json names.
         kept: the skill's files.
     """
@@ -229,7 +226,6 @@ class _Trace:
     tables: Mapping[str, pl.DataFrame]
     sides: Sequence[VersionRuns]
     metric: str
-    given: Mapping[str, str]
     stated: Mapping[str, Mapping[str, Any]]
     kept: Kept
 
@@ -294,8 +290,6 @@ class _Trace:
         """The version that the one at this position was made from, and how that is known."""
         mine = self.sides[place].version
         before = {side.version: side for side in self.sides[:place]}
-        if mine in self.given:
-            return before[self.given[mine]], "given"
         stated = self.stated.get(mine, {}).get("parent")
         if stated in before:
             return before[stated], "stated"
@@ -382,13 +376,13 @@ def history(
     ws: Workspace,
     *,
     metric: str = "pass_rate",
-    parents: Mapping[str, str] | None = None,
 ) -> Lineage:
     """The versions of a skill: what each was made from, what changed, and whether it won.
 
     A version is the with-skill side of an iteration; v0 is the first one, or the `old_skill` that
     the first iteration also ran. In the `test-cases` dialect, the versions of the description are
-    versions if its benchmark says which pass belongs to which.
+    versions if its benchmark says which pass belongs to which. A version was made from the one that
+    the workspace's history.json names as its parent, else from the best version before.
 
     `won` and `lost` need a verdict of `stats.deltas` on these evals (`helps`, `hurts`); everything
     else is a `tie`, whatever the means are. If the iteration also ran its parent as `old_skill`,
@@ -398,15 +392,13 @@ def history(
     Args:
         ws: a workspace with the runs of one skill.
         metric: what decides: a number column of `runs`, or a rubric dimension by its name.
-        parents: maps a version or iteration to the one that it was made from. Others are taken from
-            the workspace's history.json, else it is the best version before.
 
     Returns:
         A `Lineage`; without versions if the workspace has no runs.
 
     Raises:
-        Refused: there are several skills or workspaces, a version does not exist, or neither more
-            nor less of the metric is better.
+        Refused: there are several skills or workspaces, or neither more nor less of the metric is
+            better.
         ValueError: the metric does not exist.
 
     >>> import skill_eval_nb as sen
@@ -426,7 +418,6 @@ def history(
         tables,
         sides,
         metric,
-        given_parents(parents, sides),
         known,
         find_kept(ws, tables["runs"]),
     ).versions()

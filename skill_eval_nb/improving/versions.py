@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents.sides import is_earlier, likeness
-from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import natural
@@ -264,8 +262,6 @@ def workspace_folder(ws: Workspace, runs: pl.DataFrame) -> Path | None:
     return found if found.is_dir() else None
 
 
-DESCRIPTION = re.compile(r"description-\d+")
-"""The tables' names for the versions that a benchmark of `test-cases` lists."""
 NEAR = 0.001
 """Pass rates that differ by less are equal: benchmarks round them."""
 
@@ -294,30 +290,17 @@ def _passes(ws: Workspace) -> dict[int, str]:
     """The version of each pass; empty if that is unclear."""
     import polars as pl
 
-    runs, stated = ws.polars("runs"), ws.polars("stated")
-    means = stated.filter(
-        pl.col("iteration").str.contains(f"^{DESCRIPTION.pattern}$"),
-        metric="pass_rate",
-        statistic="mean",
-    )
-    versions = sorted(means["iteration"].unique(), key=natural)
-    passes = sorted(runs["run_number"].unique())
-    alone = runs["iteration"].unique().to_list() == [NO_ITERATION]
-    if not alone or len(versions) < 2 or len(passes) != len(versions):
+    runs = ws.polars("runs")
+    described = pl.col("iteration").str.contains(r"^description-\d+$")
+    stated = ws.polars("stated").filter(described, metric="pass_rate", statistic="mean")
+    versions = sorted(stated["iteration"].unique(), key=natural)
+    own = runs.group_by("run_number").agg(pl.mean("pass_rate")).sort("run_number")
+    if {*runs["iteration"]} != {NO_ITERATION} or not 2 <= len(versions) == own.height:
         return {}
-    pairs = dict(zip(passes, versions, strict=True))
-    same = all(
-        _is_near(runs.filter(run_number=number)["pass_rate"].mean(), means.filter(iteration=name))
-        for number, name in pairs.items()
-    )
-    return pairs if same else {}
-
-
-def _is_near(mean: object, stated: pl.DataFrame) -> bool:
-    values = stated["value"].to_list()
-    return isinstance(mean, float) and all(
-        value is not None and abs(mean - value) < NEAR for value in values
-    )
+    both = own.with_columns(iteration=pl.Series(versions)).join(stated, on="iteration")
+    is_near = (pl.col("pass_rate") - pl.col("value")).abs() < NEAR
+    same = both.select(is_near.fill_null(value=False).all()).item()
+    return dict(zip(own["run_number"], versions, strict=True)) if same else {}
 
 
 def _name_versions(frame: pl.DataFrame, passes: dict[int, str]) -> pl.DataFrame:
@@ -350,34 +333,6 @@ def stated_by_version(
     names = ", ".join(brief(str(row["version"])) for row in rows)
     why = (
         f"history.json names the versions {names}, but not which runs belong to which, so it was "
-        "not used. `parents` can say which version was made from which."
+        "not used."
     )
     return {}, [why]
-
-
-def given_parents(
-    parents: Mapping[str, str] | None, versions: Iterable[VersionRuns]
-) -> dict[str, str]:
-    """The parent of each version, by our names; the caller may also name iterations.
-
-    Raises:
-        Refused: a name does not exist, or a parent does not come before its child.
-    """
-    every = list(versions)
-    places = {version.version: place for place, version in enumerate(every)}
-    # An iteration's with-skill side follows the earlier version that the iteration also ran.
-    called = {version.iteration: version.version for version in every} | {
-        name: name for name in places
-    }
-    found: dict[str, str] = {}
-    for child, parent in (parents or {}).items():
-        for name in (child, parent):
-            if name not in called:
-                raise refuse(no_such("version or iteration", name, called))
-        mine, other = called[child], called[parent]
-        if places[other] >= places[mine]:
-            raise refuse(
-                f"`{parent}` cannot be the parent of `{child}`: it does not come before it"
-            )
-        found[mine] = other
-    return found
