@@ -252,7 +252,7 @@ def _describe(run_command: Callable[..., Any], command: Callable[..., Any]) -> N
 
 
 def _read_helps(text: str) -> dict[str, list[str]]:
-    """By argument what stands in brackets, and what is said of it."""
+    """For each argument, the text in brackets and its help."""
     found = re.findall(r"^    (\w+)(?: \((.*?)\))?: ((?:.|\n {8})+)", text, re.MULTILINE)
     return {name: texts for name, *texts in found}
 
@@ -435,7 +435,7 @@ def in_words(error: Exception) -> str:
 # ── problems, written files, diffs, and what money is asked for ────────────────────────────────
 
 SHOWN = 3
-"""So many problems of a kind are printed; more are counted."""
+"""The most problems of a kind that are printed; the others are only counted."""
 
 _TIMES = re.compile(r"\((\d+) times")
 
@@ -537,7 +537,7 @@ def print_problems(
 
     Args:
         problems: what to print.
-        weighed: whether a line that stands for many counts as so many, and each says its own.
+        weighed: whether a line that stands for several problems counts as that many.
         console: where to.
     """
     order = list(COLOURS)

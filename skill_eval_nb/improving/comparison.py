@@ -408,7 +408,7 @@ def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
     }
 
 
-# ── what came of it ──────────────────────────────────────────────────────────────────────────
+# ── results ──────────────────────────────────────────────────────────────────────────────────
 
 
 def outcome_of(

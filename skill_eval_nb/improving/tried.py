@@ -41,7 +41,7 @@ PLACE = [*ITERATION, *EVAL]
 BEFORE, AFTER = "_before", "_after"
 ALPHA = 0.05 + NOTHING
 GAIN = "gain"
-"""What a draft's values are more than those of what it replaces, run by run."""
+"""The values of a draft minus the values of what it replaces, run by run."""
 SHOWN = ("estimate", "low", "high", "p", "verdict", "n_evals", "n_runs", "n_runs_baseline")
 KEY = [*ITERATION, *MODEL, "configuration", "baseline", "metric"]
 SAYS = {
@@ -189,7 +189,7 @@ def _cell(value: Any) -> str:
 
 
 class OnRuns(NamedTuple):
-    """What a check or a dimension comes to on each run, and on what evidence, if that is known."""
+    """The values of a check or a dimension, one per run, with the evidence if there is any."""
 
     values: Values
     evidence: Sequence[str | None] | None = None
@@ -247,7 +247,7 @@ class Trial:
         Args:
             found: the values of the draft and of what it replaces, if there are any.
             figures: `<metric>_before` and `<metric>_after` of each run.
-            metrics: those of the suite that change, the one to name first.
+            metrics: the suite's metrics that change; the first one is named in the answer.
             scored: whether the values are scores; else 1 passed and 0 failed.
             begins: the words for a draft without values of its own; by default without its target.
             gates: runs whose gate would open or close.

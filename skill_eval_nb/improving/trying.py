@@ -305,7 +305,7 @@ def _on_runs(verdicts: Iterable[CheckVerdict]) -> OnRuns:
     return OnRuns(passed, evidence)
 
 
-# ── what is said of it ───────────────────────────────────────────────────────────────────────
+# ── notes ────────────────────────────────────────────────────────────────────────────────────
 
 
 def _notes(trial: Trial, verdicts: Sequence[Sequence[CheckVerdict]]) -> Iterator[str]:
@@ -347,7 +347,7 @@ def _figures(
         rows: the rows of `expectations` of its runs, each with the index `run`.
         gone: the rows that are removed.
         checks: the new ones.
-        verdicts: those of each run on them.
+        verdicts: on each run, one per new check.
     """
     import polars as pl
 

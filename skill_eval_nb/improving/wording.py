@@ -293,7 +293,7 @@ _KIN = (
     frozenset(("cannot be verified", "is vague")),
     frozenset(("is redundant",)),
 )
-"""Complaints that go together: whoever makes one may mean another of the group."""
+"""Complaints that go together: a grader who makes one may mean another of the group."""
 _WITHOUT_MORE = frozenset(
     ("tells nothing", "cannot be verified", "is vague", "is redundant", "was not asked for")
 )

@@ -37,7 +37,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure with its unit, and how many things it rests on where that stands beside it."""
+    """A figure with its unit, and the number of things that it rests on, if that is shown."""
 
     shown: str
     n: int | None = None

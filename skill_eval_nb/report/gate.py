@@ -60,7 +60,7 @@ class Finding:
         end: 0, 1 or 3, as exit codes.
         place: the skill and iteration.
         name: what was looked at.
-        short: what came of it in a few words.
+        short: the result in a few words.
         says: the same in sentences.
         figures: for programs: a comparison's row of `deltas`, and `missed`, the largest loss that
             its interval leaves open; a limit's `metric`, `mean` and `limit`.
@@ -120,7 +120,7 @@ class Gate(Shown):
         return ET.tostring(suite, "unicode") + "\n"
 
     def badge(self) -> str:
-        """It as an SVG in a few words: those of the worst finding."""
+        """An SVG badge with the worst finding in a few words."""
         words, right = self.worst.short, 18 + 6 * len(self.worst.short)
         ink = LOOKS[self.worst.end][1]
         return BADGE.format(all=64 + right, right=right, ink=ink, words=escape(words))
@@ -222,7 +222,7 @@ def gate(
 
 
 NOTHING = "nothing to compare"
-"""What came of a skill without a comparison."""
+"""The result for a skill without a comparison."""
 
 
 class Suite(NamedTuple):
@@ -231,7 +231,7 @@ class Suite(NamedTuple):
     Attributes:
         keys: its workspace, skill and iteration.
         place: the same in words.
-        ws: its tables, and those of the iteration that it is held against.
+        ws: its tables, with the tables of the iteration that it is compared with.
         configurations: those that are looked at: all that by their names are no baseline.
         sides: both iterations, where two are compared.
         why: why there is nothing to compare, if that is known beforehand.

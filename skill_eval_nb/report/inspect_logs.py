@@ -399,7 +399,7 @@ def _labels(texts: Iterable[str]) -> list[str]:
 
 
 def _utc(stamp: str | None, later: float = 0) -> str | None:
-    """So many seconds after an ISO 8601 time, as inspect_ai has it; None for what is none."""
+    """An ISO 8601 time plus some seconds, as inspect_ai writes it; None if it is no such time."""
     time = read_time(stamp)
     try:
         return (time + timedelta(seconds=later)).astimezone(UTC).isoformat() if time else None

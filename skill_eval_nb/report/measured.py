@@ -181,7 +181,7 @@ class IterationFigures:
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The configurations that are held against the baseline."""
+        """The configurations that are compared with the baseline."""
         return tuple(name for name in self.configurations if self.baseline not in (None, name))
 
     @property
@@ -378,7 +378,7 @@ def with_n(shown: str, n: float | None) -> Figure:
 
 
 def _short(value: float, decimals: int) -> str:
-    """With at most so many decimals, and none if they are 0."""
+    """With at most this number of decimals, and none if they are 0."""
     shown = format_fixed(value, decimals)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 

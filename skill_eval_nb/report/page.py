@@ -91,7 +91,7 @@ SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """An iteration: its figures, and what is said of them."""
+    """An iteration: its figures, and its section of the report."""
 
     measured: IterationFigures
     section: Section
@@ -100,7 +100,7 @@ class Reported:
 def measure_iterations(
     ws: Workspace, progress: Callable[[str], object] | None = None
 ) -> list[Reported]:
-    """Every iteration of a workspace, in natural order; `progress` is told which comes next."""
+    """Every iteration of a workspace, in natural order; `progress` is called before each."""
     places = slices(ws)
     every = []
     for number, place in enumerate(places, 1):

@@ -336,7 +336,7 @@ CheckRow = Mapping[str, Any]
 
 
 def _compared_checks(measured: IterationFigures) -> list[CheckRow]:
-    """The expectations that are held against a baseline, as `stats.discrimination` has them."""
+    """The expectations that have a baseline, as rows of `stats.discrimination`."""
     if measured.ws.polars("expectations").is_empty():
         return []
     found = stats.discrimination(measured.ws).to_dicts()
@@ -404,7 +404,7 @@ def _check_cells(row: CheckRow) -> tuple[str | Figure, ...]:
 def _silent_table(measured: IterationFigures, compared: list[CheckRow]) -> Iterator[Part]:
     """The table of what always passes, or always fails, on both sides of every comparison.
 
-    Those of most evals come first.
+    Checks of the most evals come first.
     """
     every: dict[tuple[str, str], list[CheckRow]] = defaultdict(list)
     for row in sorted(compared, key=lambda row: (row["layer"], row["text"])):
