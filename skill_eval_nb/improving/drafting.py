@@ -64,12 +64,13 @@ if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
     from skill_eval_nb.tables.workspace import Workspace
 
-_PARTS = {
-    "structural_expectations": "structural expectation",
-    "expectations": "judged expectation",
-    "dimensions": "rubric dimension",
-    "evals": "eval",
+PARTS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "structural_expectations": ("structural expectation", ("add", "sharpen", "demote", "drop")),
+    "expectations": ("judged expectation", ("add", "reword", "split", "drop")),
+    "dimensions": ("rubric dimension", ("add", "sharpen", "drop")),
+    "evals": ("eval", ("add",)),
 }
+"""What an item of each part is called, and the kinds of drafts that a model may make of it."""
 
 
 class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have slots of its own
@@ -223,7 +224,7 @@ def change_text(draft: Draft) -> str:
     of = f" of eval{'' if len(draft.evals) == 1 else 's'} {evals}" if draft.evals else ""
     if draft.part == "evals" and draft.target is not None:
         return f"{draft.kind} eval {evals}"
-    return f"{draft.kind} {article} {_PARTS[draft.part]}{name}{of}"
+    return f"{draft.kind} {article} {PARTS[draft.part][0]}{name}{of}"
 
 
 def _in_short(each: SuiteItem) -> str:
@@ -236,7 +237,6 @@ def _in_short(each: SuiteItem) -> str:
 # ── a model: what it is asked and shown ──────────────────────────────────────────────────────
 
 KINDS = ("add", "sharpen", "reword", "split", "demote", "drop")
-PARTS = ("structural_expectations", "expectations", "dimensions", "evals")
 TYPES = ("file_exists", "file_contains", "file_not_contains", "file_count", "no_errors")
 """A script is not among them: what runs on somebody's machine is written by people."""
 OPERATORS = ("==", ">=", "<=")
@@ -461,12 +461,6 @@ def _line(text: str) -> str:
 
 # ── what it answers ──────────────────────────────────────────────────────────────────────────
 
-_ALLOWED: Mapping[str, Sequence[str]] = {
-    "structural_expectations": ("add", "sharpen", "demote", "drop"),
-    "expectations": ("add", "reword", "split", "drop"),
-    "dimensions": ("add", "sharpen", "drop"),
-    "evals": ("add",),
-}
 _ITEMS = {"drop": (0, 0), "split": (2, 9), "add": (1, 9)}
 _STRUCTURAL = (
     *("type", "description", "pattern", "match", "match_any", "match_regex"),
@@ -501,12 +495,8 @@ def _draft(
 ) -> Draft:
     """A draft of an answer; what is wrong with it is noted."""
     kind, part = cast("Kind", stated["kind"]), cast("Part", stated["part"])
-    evals, named, items, number = (
-        stated["evals"],
-        stated["rests_on"],
-        stated["items"],
-        stated.get("target"),
-    )
+    evals, items = stated["evals"], stated["items"]
+    named, number = stated["rests_on"], stated.get("target")
     check, dimension = given.checks.get(number or ""), given.dimensions.get(number or "")
     there, holds, target, called = None, (), None, ""
     if check is not None:
@@ -518,7 +508,7 @@ def _draft(
     wanted = low if low == high else f"{low} to {high}"
     takes = kind != "add"
     faults = {
-        f"nothing in `{part}` can be changed by `{kind}`": kind not in _ALLOWED[part],
+        f"nothing in `{part}` can be changed by `{kind}`": kind not in PARTS[part][1],
         "a new eval changes none, so `evals` is empty": part == "evals" and evals,
         "`evals` names no eval": part != "evals" and not evals,
         "`evals` names an eval twice": len(set(evals)) < len(evals),
@@ -542,6 +532,7 @@ def _draft(
         for at, item in enumerate(items)
     ]
     suggestions = [given.suggestions[name] for name in named if name in given.suggestions]
+    checks = [given.checks[name] for name in named if name in given.checks]
     return new_draft(
         kind,
         part,
@@ -549,7 +540,7 @@ def _draft(
         target if takes else None,
         new,
         look.nonempty(stated, "why", where),
-        runs=runs_of([given.checks[name] for name in named if name in given.checks], suggestions),
+        runs=runs_of(checks, suggestions),
         suggestions=[suggestion.key for suggestion in suggestions],
         found_on=[name for name in given.looked_at if name in evals or part == "evals"],
         by=model,
