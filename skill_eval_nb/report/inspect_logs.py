@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from skill_eval_nb.disk import decode_text, read_bytes, write_atomic
 from skill_eval_nb.documents.tools import Part
-from skill_eval_nb.documents.transcript import event_blocks, message_of, read_events, role_of
+from skill_eval_nb.documents.transcript import Step, read_events, read_steps
 from skill_eval_nb.stats.values import read_time, sort_stamps
 from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.columns import RUN_KEYS
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
 
 
-Block = Mapping[str, Any]
 Row = Mapping[str, Any]
 
 FIGURES = (
@@ -411,7 +410,7 @@ def _utc(stamp: str | None, later: float = 0) -> str | None:
 
 
 def _messages_of(
-    path: Path, root: str, prompt: str | None, own: str, losses: Counter[str]
+    path: Path, root: str, prompt: str | None, own_id: str, losses: Counter[str]
 ) -> list[ChatMessage]:
     """The messages of a `transcript.jsonl`, the prompt before them; none if there is none.
 
@@ -419,7 +418,7 @@ def _messages_of(
         path: the transcript.
         root: the folder that no link may lead out of.
         prompt: what the run was asked.
-        own: what the ids of the messages begin with.
+        own_id: what the ids of the messages begin with.
         losses: what could not be read, or has no place.
     """
     from inspect_ai.model import ChatMessageUser
@@ -431,88 +430,55 @@ def _messages_of(
     except OSError as fault:
         losses[f"a transcript cannot be read: {fault.strerror}"] += 1
         return []
-    found: list[ChatMessage] = []
-    calls: dict[str, str] = {}
-    answer = None
     read = read_events(text or "")
     if text != "" and (read is None or read.damaged):
         losses["lines of a transcript that are not JSON, or no message, are left out"] += 1
-    for _, raw in read.events if read is not None else ():
-        event = Part(raw).clean()  # no text of it holds a key
-        role, parts, id_ = role_of(event), event_blocks(event), message_of(event).get("id")
-        if role == "user":
-            found += (_input(block, calls) for block in parts)
-        elif role != "assistant":
-            continue
-        elif answer is not None and answer == id_ and found[-1].role == "assistant":
-            _extend_answer(found[-1], _answer(parts, calls))  # an answer may come a block a line
-        else:
-            found.append(_answer(parts, calls))
-        answer = id_ if role == "assistant" else None
+    events = (Part(raw).clean() for _, raw in read.events) if read else ()  # no text holds a key
+    steps = (step for told in read_steps(events) for step in told.steps if step.who != "system")
+    found: list[ChatMessage] = []
+    for turn, group in itertools.groupby(steps, key=lambda step: step.turn):
+        own = list(group)
+        found += [_answer(own)] if turn else map(_input, own)
     if found and prompt and not (found[0].role == "user" and prompt in found[0].text):
         found.insert(0, ChatMessageUser(content=prompt))
     for at, message in enumerate(found):
-        message.id = f"{own}-{at}"
+        message.id = f"{own_id}-{at}"
     return found
 
 
-def _answer(blocks: list[Block], calls: dict[str, str]) -> ChatMessageAssistant:
-    """An answer; the names of the tools that it calls are added to `calls`, by their ids."""
-    from inspect_ai.model import ChatMessageAssistant
+def _answer(steps: list[Step]) -> ChatMessageAssistant:
+    """An answer of the agent: what it thinks and says, and the tools that it calls."""
+    from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
     from inspect_ai.tool import ToolCall
 
-    tool_calls = []
-    for block in blocks:
-        if block.get("type") == "tool_use":
-            given = block.get("input")
-            given = given if isinstance(given, dict) else {"input": given}
-            tool_calls.append(ToolCall(str(block.get("id")), str(block.get("name")), given))
-    calls |= {call.id: call.function for call in tool_calls}
-    content = [_content(block) for block in blocks if block.get("type") != "tool_use"]
-    return ChatMessageAssistant(content=content, tool_calls=tool_calls or None)
+    content: list[Content] = []
+    calls = []
+    for step in steps:
+        if step.who == "call":
+            given = step.given if isinstance(step.given, dict) else {"input": step.given}
+            calls.append(ToolCall(str(step.id), step.text, given))
+        elif step.who == "thinking":
+            content.append(ContentReasoning(reasoning=step.text))
+        else:
+            content.append(ContentText(text=_words(step)))
+    return ChatMessageAssistant(content=content, tool_calls=calls or None)
 
 
-def _extend_answer(before: ChatMessage, more: ChatMessageAssistant) -> None:
-    """Add to an answer what a further line has of it."""
-    assert before.role == "assistant"
-    before.content = [*before.content, *more.content]  # type: ignore[list-item]
-    before.tool_calls = [*(before.tool_calls or []), *(more.tool_calls or [])] or None
-
-
-def _input(block: Block, calls: dict[str, str]) -> ChatMessageUser | ChatMessageTool:
-    """A text of the user, or what a tool gave."""
+def _input(step: Step) -> ChatMessageUser | ChatMessageTool:
+    """A text of the user, or the result of a tool."""
     from inspect_ai.model import ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCallError
 
-    if block.get("type") != "tool_result":
-        return ChatMessageUser(content=[_content(block)])
-    text, call = _words(block.get("content")), str(block.get("tool_use_id"))
+    if step.who != "result":
+        return ChatMessageUser(content=_words(step))
     return ChatMessageTool(
-        content=text,
-        tool_call_id=call,
-        function=calls.get(call),
-        error=ToolCallError("unknown", text) if block.get("is_error") else None,
+        content=step.text,
+        tool_call_id=str(step.id),
+        function=step.call and step.call.text,
+        error=ToolCallError("unknown", step.text) if step.failed else None,
     )
 
 
-def _content(block: Block) -> Content:
-    """A block as inspect_ai has it; one of another kind as JSON."""
-    from inspect_ai.model import ContentReasoning, ContentText
-
-    if block.get("type") == "thinking":
-        return ContentReasoning(reasoning=str(block.get("thinking") or ""))
-    return ContentText(
-        text=str(block.get("text")) if block.get("type") == "text" else json.dumps(block)
-    )
-
-
-def _words(content: Any) -> str:
-    """What a tool gave, as text; JSON of what is none."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else [content]
-    return "\n".join(
-        str(block["text"]) if isinstance(block, dict) and "text" in block else json.dumps(block)
-        for block in blocks
-        if block is not None
-    )
+def _words(step: Step) -> str:
+    """The words of a step; of a block without words, such as a picture, its type."""
+    return f"({step.text})" if step.who == "other" else step.text
