@@ -15,7 +15,16 @@ from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference.exact import exact_tests
 from skill_eval_nb.stats.pairing import pairs, side, sides
-from skill_eval_nb.stats.values import EVAL, ITERATION, MODEL, RUN, in_order, natural, runs_of
+from skill_eval_nb.stats.values import (
+    EVAL,
+    ITERATION,
+    MODEL,
+    RUN,
+    in_order,
+    natural,
+    runs_of,
+    stand_in_keys,
+)
 from skill_eval_nb.stats.verdict import say_luck
 from skill_eval_nb.tables.frames import iterate_rows, like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, with_sign
@@ -223,6 +232,17 @@ class Trial:
         known = sorted(set(self.ws.polars("runs")["configuration"]))
         if self.baseline is not None and self.baseline not in known:
             raise refuse(no_such("configuration", self.baseline, known))
+
+    def rows(self, table: str) -> pl.DataFrame:
+        """The rows of a table that are of these runs, each with the index `run` and a `place`."""
+        import polars as pl
+
+        # Filter by eval first: joining all rows of a workspace would take longer than all the rest.
+        evals = pl.col("eval_id").is_in(self.runs["eval_id"].unique().to_list())
+        rows = self.ws.polars(table).filter(evals).with_columns(*stand_in_keys())
+        numbered = self.runs.select(RUN).with_row_index("run")
+        rows = rows.with_row_index("place")
+        return rows.join(numbered, RUN, nulls_equal=True, maintain_order="left")
 
     def result(self, status: Status, answer: str, **more: Any) -> Tried:
         """A result; tables become polars or pandas like the workspace's, missing ones empty."""

@@ -35,7 +35,6 @@ from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running.asking import AskingProgress, Item, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.stored_runs import StoredRun, top_of
-from skill_eval_nb.stats.values import RUN, stand_in_keys
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.folders import OWN
@@ -297,8 +296,7 @@ def _scores(trial: Trial) -> pl.DataFrame:
     """Each run's scores, averaged over judgings: `run` (its index), dimension, score, weight."""
     import polars as pl
 
-    scores = trial.ws.polars("rubric_scores").with_columns(*stand_in_keys()).drop_nulls("score")
-    rows = scores.join(trial.runs.select(RUN).with_row_index("run"), on=RUN, nulls_equal=True)
+    rows = trial.rows("rubric_scores").drop_nulls("score")
     return rows.group_by("run", "dimension", maintain_order=True).agg(
         pl.col("score").sort().mean(), pl.col("weight").first()
     )

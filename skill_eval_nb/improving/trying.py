@@ -18,7 +18,7 @@ from skill_eval_nb.grading.structural.types import CheckContext
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.asking import AskingProgress, Terms
 from skill_eval_nb.running.stored_runs import transcript_in
-from skill_eval_nb.stats.values import RUN, natural, runs_of, stand_in_keys
+from skill_eval_nb.stats.values import RUN, natural, runs_of
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import collector_paused
 
@@ -168,7 +168,7 @@ def _try_checks(trial: Trial) -> Tried:
 
     draft = trial.draft
     checks = [_check(item) for item in draft.new]
-    rows = _stored_rows(trial)
+    rows = trial.rows("expectations")
     structural = rows.filter(layer="structural")
     gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
     verdicts = _verdicts(trial, checks) if checks else [[]] * trial.runs.height
@@ -201,7 +201,7 @@ def _try_verdicts(trial: Trial) -> Tried:
     if draft.target is None:
         answer = "No judge has decided it yet: apply it, then judge the stored runs again."
         return trial.result("not tried", answer)
-    judged = _stored_rows(trial).filter(layer="judged")
+    judged = trial.rows("expectations").filter(layer="judged")
     gone = _of_target(judged, draft.target)
     if gone.is_empty():  # it may be a name, which stored verdicts need not have
         texts = [
@@ -263,18 +263,6 @@ def _all(of_run: Sequence[CheckVerdict]) -> CheckVerdict:
     mark = _all_pass([verdict.passed for verdict in of_run])
     evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
     return CheckVerdict(mark, "; ".join(dict.fromkeys(evidences)))
-
-
-def _stored_rows(trial: Trial) -> pl.DataFrame:
-    """The rows of `expectations` of these runs, with the index `run` of each, and a `place`."""
-    import polars as pl
-
-    # Filter by eval first: joining all rows of a workspace would take longer than all the rest.
-    evals = pl.col("eval_id").is_in(trial.runs["eval_id"].unique().to_list())
-    rows = trial.ws.polars("expectations").filter(evals)
-    rows = rows.with_columns(*stand_in_keys()).with_row_index("place")
-    numbered = trial.runs.select(RUN).with_row_index("run")
-    return rows.join(numbered, RUN, nulls_equal=True, maintain_order="left")
 
 
 def _of_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:

@@ -29,7 +29,6 @@ from .export import Written
 from .measured import NO_ITERATION, Slice, folders, free, safe_name, slices
 
 if TYPE_CHECKING:
-    import polars as pl
     from inspect_ai.log import EvalLog, EvalSample, EvalScore
     from inspect_ai.model import (
         ChatMessage,
@@ -153,19 +152,19 @@ class _Part:
     configuration: str
     runs: list[Row]
     evals: Mapping[str, Row]
-    rows: Mapping[str, Mapping[tuple[Any, ...], pl.DataFrame]]
+    rows: Mapping[str, Mapping[tuple[Any, ...], list[dict[str, Any]]]]
     reasons: dict[str, str]
 
     def of(self, table: str, run: Row) -> list[dict[str, Any]]:
         """The rows of a table that are of a run, without its keys."""
-        rows = self.rows[table].get(tuple(run[key] for key in _OF_RUN))
-        return [] if rows is None else rows.drop(_KEYS).to_dicts()
+        return self.rows[table].get(tuple(run[key] for key in _OF_RUN), [])
 
 
 def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
     """The logs to write: where each lies, without its ending, and what it is of."""
     places = [(slice_, slice_.of(ws)) for slice_ in slices(ws)]
     places = [(slice_, part) for slice_, part in places if part.polars("runs").height]
+    others = [key for key in _KEYS if key not in _OF_RUN]
     names = list(dict.fromkeys(slice_.workspace for slice_, _ in places))
     homes = folders([Slice(name, "", NO_ITERATION) for name in names])
     for name, home in zip(names, homes, strict=True):
@@ -173,7 +172,7 @@ def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
         below = folders([replace(slice_, workspace="") for slice_, _ in mine])
         for folder, (place, part) in zip(below, mine, strict=True):
             rows = {
-                table: part.polars(table).partition_by(_OF_RUN, as_dict=True)
+                table: part.polars(table).drop(others).rows_by_key(_OF_RUN, named=True)
                 for table in ("expectations", "rubric_scores", *_REMARKS)
             }
             evals = {row["eval_id"]: row for row in part.polars("evals").to_dicts()}
@@ -182,9 +181,8 @@ def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
                 for row in part.polars("problems").to_dicts()
                 if row["code"] in ("errored-run", "executed-run")
             }
-            sides: dict[str, list[Row]] = {}
-            for row in part.polars("runs").to_dicts():
-                sides.setdefault(row["configuration"], []).append(row)
+            runs_ = part.polars("runs")
+            sides = runs_.rows_by_key("configuration", named=True, include_key=True)
             taken = set[str]()
             for side, runs in sides.items():
                 known = _Part(ws.path, place, side, runs, evals, rows, reasons)
