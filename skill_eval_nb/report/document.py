@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
@@ -197,13 +197,13 @@ def _metadata(
         analyzer_model=name_models("judge_model"),
         timestamp=timestamp or next(reversed(sort_stamps(table["started_at"])), None),
         evals_run=list(dict.fromkeys(number_id(row["eval_id"]) for row in runs)),
-        runs_per_configuration=table.group_by(RUN[:-1]).len()["len"].max(),
+        runs_per_configuration=max(table.group_by(RUN[:-1]).len()["len"], default=None),
         iteration=_iteration_number(place.iteration),
     )
 
 
 def _benchmark_run(
-    row: Row, notes: list[Row], verdicts: list[Row], scores: list[Row]
+    row: Row, notes: Sequence[Row], verdicts: Sequence[Row], scores: Sequence[Row]
 ) -> BenchmarkRun:
     status = [] if row["status"] == "graded" else [f"status: {row['status']}"]
     return BenchmarkRun(
@@ -226,7 +226,7 @@ def _benchmark_run(
     )
 
 
-def counted_checks(verdicts: list[Row]) -> list[Row]:
+def counted_checks(verdicts: Sequence[Row]) -> Sequence[Row]:
     """The expectations that a run's pass rate counts: the judged, else the structural ones."""
     return [verdict for verdict in verdicts if verdict["layer"] == "judged"] or verdicts
 
@@ -241,7 +241,7 @@ def _graded_expectation(row: Row) -> GradedExpectation:
     )
 
 
-def _scores(rows: list[Row]) -> dict[str, RubricScore]:
+def _scores(rows: Sequence[Row]) -> dict[str, RubricScore]:
     """Each dimension's score, the mean over judgings, with the evidence of the first."""
     judgings: dict[str, list[Row]] = defaultdict(list)
     for row in rows:

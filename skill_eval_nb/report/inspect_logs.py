@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -150,7 +150,7 @@ class _Part:
     base: str
     place: Slice
     configuration: str
-    runs: list[Row]
+    runs: Sequence[Row]
     evals: Mapping[str, Row]
     rows: Mapping[str, Mapping[tuple[Any, ...], list[dict[str, Any]]]]
     reasons: dict[str, str]
@@ -239,7 +239,7 @@ def _build_log(part: _Part, timestamp: str | None, losses: Counter[str]) -> Eval
     )
 
 
-def _figure(name: str, runs: list[Row]) -> EvalScore | None:
+def _figure(name: str, runs: Sequence[Row]) -> EvalScore | None:
     """The mean of a column, runs averaged inside an eval first, as inspect_ai does."""
     from inspect_ai.log import EvalMetric, EvalScore
 
@@ -327,7 +327,7 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
     )
 
 
-def _usage(runs: list[Row]) -> ModelUsage | None:
+def _usage(runs: Sequence[Row]) -> ModelUsage | None:
     """What runs have used together, as far as it is known."""
     from inspect_ai.model import ModelUsage
 
