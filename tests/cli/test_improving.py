@@ -122,7 +122,7 @@ def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_
     assert json.loads(elsewhere.read_text())["current_best"] is None
     assert told.startswith(run("improve", "history", tdd).stdout)
     assert (tdd / "history.json").read_bytes() == before
-    assert "written by others" in run("improve", "history", tdd, "--out", tdd).stderr
+    assert "made by something else" in run("improve", "history", tdd, "--out", tdd).stderr
     assert run("improve", "history", tdd, "--out", tdd, "--force").exit_code == 0
     assert (tdd / "history.json.1.bak").read_bytes() == before
 
