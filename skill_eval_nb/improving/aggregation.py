@@ -31,6 +31,7 @@ from skill_eval_nb.tables.frames import Backend, frame_of, to_pandas
 from skill_eval_nb.text import count, dollars, in_quotes
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
+from skill_eval_nb.workspace.files import iteration_folder
 from skill_eval_nb.workspace.folders import OWN
 
 from .values import REMARK, About, Source, Suggestion, only_suite, write_own
@@ -276,18 +277,14 @@ def place_of(ws: Any) -> Path:
     Raises:
         Refused: there are several workspaces or skills, so there is no single file for them.
     """
-    keys = frame_of(ws, "runs").select("iteration", "path").unique()
-    base = Path(ws.path)
+    runs, base = frame_of(ws, "runs").sort("path"), Path(ws.path)
     base = base.parent if base.is_file() else base
     workspace = base / only_suite(ws, "the file of an aggregate")[0]
     folder = workspace if workspace.is_dir() else base
-    iterations = keys["iteration"].unique().to_list()
-    if iterations == [NO_ITERATION] or len(iterations) > 1:
-        return folder / FILE
-    for path in keys["path"].sort():
-        parts = Path(path).parts
-        if iterations[0] in parts:
-            return base.joinpath(*parts[: parts.index(iterations[0]) + 1], FILE)
+    names = runs["iteration"].unique().to_list()
+    if len(names) == 1 and names != [NO_ITERATION]:
+        above = (iteration_folder(base / path, names[0]) for path in runs["path"].drop_nulls())
+        folder = next(filter(None, above), folder)
     return folder / FILE
 
 

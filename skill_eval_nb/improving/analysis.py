@@ -50,6 +50,7 @@ from .evidence import (
     LARGEST_SHOWN,
     Paid,
     Progress,
+    choose_model,
     documents_at,
     paid_fields,
     texts,
@@ -222,15 +223,10 @@ def _choose_analyst(
     """The model to ask; None if there is nothing to ask."""
     if isinstance(model, Analyst):
         return model
-    found = terms.model(
-        model, [comparison.judge_model for pair in won for comparison in pair.documents]
-    )
-    if isinstance(found, str):
-        return Analyst(found)
-    if not won:
+    if not won and model is None:
         return None
-    names = f"they were made by {', '.join(found)}" if found else "the comparisons name none"
-    raise refuse(f"model is not given, and {names}: say which model is to analyse")
+    models = [comparison.judge_model for pair in won for comparison in pair.documents]
+    return Analyst(choose_model(terms, model, models, "analyse"))
 
 
 # ── the comparisons, and who won ─────────────────────────────────────────────────────────────

@@ -52,6 +52,7 @@ from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 from .evidence import (
     Paid,
     Progress,
+    choose_model,
     documents_at,
     paid_fields,
     skill_folders,
@@ -235,11 +236,8 @@ def _choose_comparator(
 ) -> Comparator:
     if isinstance(model, Comparator):
         return model
-    found = terms.model(model, [row["judge_model"] for side in sides for row in side.rows])
-    if isinstance(found, str):
-        return Comparator(found)
-    judges = f"these runs were judged by {', '.join(found)}" if found else "no judging names one"
-    raise refuse(f"model is not given, and {judges}: say which model is to compare")
+    judges = [row["judge_model"] for side in sides for row in side.rows]
+    return Comparator(choose_model(terms, model, judges, "compare"))
 
 
 def _notes(

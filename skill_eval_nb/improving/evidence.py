@@ -157,6 +157,25 @@ def paid_fields(
     }
 
 
+def choose_model(terms: Terms, given: str | None, earlier: Iterable[str | None], to_do: str) -> str:
+    """The model to ask.
+
+    Args:
+        terms: how models are asked.
+        given: the model that was named, if one was.
+        earlier: the models that were asked before.
+        to_do: what it is to do.
+
+    Raises:
+        Refused: none was named, and several were asked before, or none.
+    """
+    found = terms.model(given, earlier)
+    if isinstance(found, str):
+        return found
+    names = f"{', '.join(found)} were asked before" if found else "none was asked before"
+    raise refuse(f"model is not given, and {names}: say which model is to {to_do}")
+
+
 # ── answers that are documents ───────────────────────────────────────────────────────────────
 
 _WRITING = threading.Lock()

@@ -358,9 +358,7 @@ def _scores_of_run(part: _Part, run: Row) -> dict[str, Score]:
                 for row in checks
             ),
             metadata={
-                label: {
-                    name: row[name] for name in row if name != "passed" and row[name] is not None
-                }
+                label: {k: own for k, own in row.items() if k != "passed" and own is not None}
                 for label, row in zip(labels, checks, strict=True)
             },
         )

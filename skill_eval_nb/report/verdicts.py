@@ -289,17 +289,12 @@ def cost(measured: IterationFigures) -> Iterator[Part]:
 
 def _total_figures(measured: IterationFigures, metric: str) -> Iterator[Figure]:
     """A total for each configuration, and for all of them if there are several."""
-    counts = [measured.figure(name, metric, "n") or 0 for name in measured.configurations]
-    sums = [
-        n * (measured.figure(name, metric) or 0)
-        for name, n in zip(measured.configurations, counts, strict=True)
-    ]
-    if len(sums) > 1:
-        sums, counts = [*sums, sum(sums)], [*counts, sum(counts)]
-    for total, n in zip(sums, counts, strict=True):
-        known = total if n else None
-        shown = duration(known) if metric == "time_seconds" else figure(known, metric)
-        yield with_n(shown, n)
+    runs = measured.ws.polars("runs")
+    sides = [runs.filter(configuration=name)[metric] for name in measured.configurations]
+    for values in [*sides, runs[metric]] if len(sides) > 1 else sides:
+        total = values.sum() if values.count() else None
+        shown = duration(total) if metric == "time_seconds" else figure(total, metric)
+        yield with_n(shown, values.count())
 
 
 def list_runs(measured: IterationFigures) -> Iterator[Part]:
