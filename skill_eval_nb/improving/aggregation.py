@@ -87,25 +87,6 @@ several ways. No number stands twice; what nothing else is the same as is left o
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Merging:
-    """What a model was asked to merge.
-
-    Attributes:
-        model: which one.
-        worst_usd: the most that asking can cost, in US dollars; None if a price is not known.
-        cost_usd: what it has cost, in US dollars; None if a price is not known.
-        answered: whether it has answered anything, now or earlier.
-        notes: what to know about it, in sentences.
-    """
-
-    model: str
-    worst_usd: float | None
-    cost_usd: float | None
-    answered: bool
-    notes: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Aggregate(Shown):
     """The graders' suggestions over all runs, without repeats.
@@ -116,8 +97,11 @@ class Aggregate(Shown):
         total_runs: graded runs, with or without suggestions.
         skill_name: the skill; None if there are several.
         iteration: its name; None if there are several.
-        merging: what a model was asked to merge; None if none was to.
         backend: the kind of `table`.
+        merged_by: the model that merged further; None if none did.
+        worst_usd: the most that asking it can cost, in US dollars; None if a price is not known.
+        cost_usd: what it has cost, in US dollars; None if a price is not known.
+        notes: what to know about its merging, in sentences.
     """
 
     suggestions: tuple[Suggestion, ...]
@@ -125,14 +109,11 @@ class Aggregate(Shown):
     total_runs: int
     skill_name: str | None = None
     iteration: str | None = None
-    merging: Merging | None = None
     backend: Backend = "polars"
-
-    @property
-    def merged_by(self) -> str | None:
-        """The model that merged further; None if none did."""
-        merging = self.merging
-        return merging.model if merging and merging.answered else None
+    merged_by: str | None = None
+    worst_usd: float | None = 0.0
+    cost_usd: float | None = 0.0
+    notes: tuple[str, ...] = ()
 
     def table(self, backend: Backend | None = None) -> Any:
         """One row per suggestion: its fields, with the number of sources instead of the sources.
@@ -185,12 +166,11 @@ class Aggregate(Shown):
         return write_own(path, FILE, self.document(), lambda there: "threshold" in there, force)
 
     def _blocks(self) -> Iterator[Block]:
-        merging = () if self.merging is None else tuple(map(Text, self.merging.notes))
         runs = count(self.total_runs, "graded run")
         if not self.suggestions:
             none = f"the graders of {runs} made none" if self.total_runs else "no run was graded"
             yield Title(f"No suggestions: {none}.")
-            yield from merging
+            yield from map(Text, self.notes)
             return
         where = ", ".join(part for part in (self.skill_name, self.iteration) if part)
         number = count(len(self.suggestions), "suggestion")
@@ -200,7 +180,7 @@ class Aggregate(Shown):
             f"said {times:,} times; wordings at most {self.threshold:g} apart (0-1) are taken for "
             "the same",
         )
-        yield from merging
+        yield from map(Text, self.notes)
         for suggestion in self.suggestions[:MOST]:
             action = [f"→ {suggestion.action}"] if suggestion.action else []
             yield Items(
@@ -236,7 +216,7 @@ def aggregate(
             its own models; other models are called over the network.
         prices: what calls cost; the bundled table if not given.
         budget_usd: the most that may be spent, in US dollars.
-        dry_run: do not ask; `merging.worst_usd` is the most that asking can cost.
+        dry_run: do not ask; `worst_usd` is the most that asking can cost.
 
     Raises:
         Refused: `threshold` is not from 0 to 1, or there is a budget and no known price.
@@ -249,7 +229,7 @@ def aggregate(
     if not 0 <= threshold <= 1:
         raise refuse(f"threshold is {threshold}: it must be from 0 (same words) to 1 (same topic)")
     every = sources_of(ws)
-    groups, merging = group_sources(every, threshold), None
+    groups, merging = group_sources(every, threshold), {}
     if merge_model is not None:
         kept = Path(ws.path, OWN, "merging") if ws.path and Path(ws.path).is_dir() else None
         terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
@@ -264,8 +244,8 @@ def aggregate(
         int((runs["status"] == "graded").sum()),
         skills[0] if len(skills) == 1 else None,
         iterations[0] if len(iterations) == 1 and iterations != [NO_ITERATION] else None,
-        merging,
         getattr(ws, "backend", "polars"),
+        **merging,
     )
 
 
@@ -363,11 +343,11 @@ def _say_about(many: Sequence[Source]) -> str:
 
 def merge_groups(
     groups: Sequence[Group], model: str, kept: Path | None, terms: Terms
-) -> tuple[list[Group], Merging]:
+) -> tuple[list[Group], dict[str, Any]]:
     """Join the groups that a model says are the same; none is ever split.
 
     Each suite has its own questions. If a question is not answered, its groups stay as they are,
-    and `Merging.failed` says why.
+    and `notes` say why. With the groups come the fields of `Aggregate` about the merging.
 
     Args:
         groups: in each, the wording nearest to all others comes first.
@@ -400,16 +380,17 @@ def merge_groups(
     for part, item in zip(asked, items, strict=True):
         joined += _join_groups(part, answers.values.get(item.key, []))
     answered = not terms.dry_run and any(item.key in answers.values for item in items)
-    worst, cost = answers.worst_usd, answers.cost_usd
     first = f"{model} merged nothing."
     if terms.dry_run:
-        first = f"{model} was not asked to merge further; that costs at most {dollars(worst)}."
+        most = dollars(answers.worst_usd)
+        first = f"{model} was not asked to merge further; that costs at most {most}."
     elif answered:
-        first = f"{model} looked for more repeats, for {dollars(cost)}."
+        first = f"{model} looked for more repeats, for {dollars(answers.cost_usd)}."
     failed = "; ".join(dict.fromkeys(failure.reason for failure in answers.failed.values()))
     notes = (first, f"Not everything was looked at: {failed}.") if failed else (first,)
     found = list(groups) if terms.dry_run else joined
-    return found, Merging(model, worst, cost, answered, notes)
+    cost = {name: getattr(answers, name) for name in ("worst_usd", "cost_usd")}
+    return found, {"merged_by": model if answered else None, "notes": notes, **cost}
 
 
 def _parts(groups: Sequence[Group]) -> list[list[Group]]:

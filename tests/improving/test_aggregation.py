@@ -164,9 +164,9 @@ PAID = "claude-sonnet-4-6"
 def test_a_price_is_told_and_a_budget_that_is_too_small_merges_nothing():
     ws = workspace(SAID)
     told = aggregate(ws, merge_model=PAID, dry_run=True)
-    assert 0 < told.merging.worst_usd < 1
-    assert dollars(told.merging.worst_usd) in repr(told)
-    assert aggregate(ws, merge_model=JUDGE, dry_run=True).merging.worst_usd == 0
+    assert 0 < told.worst_usd < 1
+    assert dollars(told.worst_usd) in repr(told)
+    assert aggregate(ws, merge_model=JUDGE, dry_run=True).worst_usd == 0
     poor = aggregate(ws, merge_model=PAID, budget_usd=1e-6, connection=offline())
     assert poor.suggestions == aggregate(ws).suggestions
     assert (told.merged_by, poor.merged_by) == (None, None)
