@@ -213,6 +213,7 @@ def test_nothing_is_written_to_the_user_s_files(ws, home):
             ["compare", folder, f"{runs}/with_skill", f"{runs}/without_skill"],
             [*aggregate],
             [*aggregate, "--merge-model", "stand-in-judge"],
+            ["improve", "draft", folder, "--model", "stand-in-judge"],
             ["improve", "analyse", folder, "--model", "stand-in-judge"],
             ["improve", "history", folder, "--out", folder, "--force"],
             ["report", folder, "--out", folder],

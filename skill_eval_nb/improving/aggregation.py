@@ -32,9 +32,8 @@ from skill_eval_nb.text import count, dollars, in_quotes
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
 from skill_eval_nb.workspace.files import iteration_folder
-from skill_eval_nb.workspace.folders import OWN
 
-from .values import REMARK, About, Source, Suggestion, only_suite, write_own
+from .values import REMARK, About, Source, Suggestion, only_suite, own_folder, write_own
 from .wording import KINDS, group_sources, is_praise, sources_of
 
 THRESHOLD = 0.8
@@ -231,7 +230,8 @@ def aggregate(
     every = sources_of(ws)
     groups, merging = group_sources(every, threshold), {}
     if merge_model is not None:
-        kept = Path(ws.path, OWN, "merging") if ws.path and Path(ws.path).is_dir() else None
+        home = Path(ws.path)
+        kept = own_folder(home, "merging") if ws.path and home.is_dir() else None
         terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
         groups, merging = merge_groups(groups, merge_model, kept, terms)
     order = {source: place for place, source in enumerate(every)}

@@ -41,7 +41,6 @@ from skill_eval_nb.skill_md import SkillMd, find_leaks, read_skill_of
 from skill_eval_nb.text import brief, count, in_quotes, some
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.workspace.folders import OWN
 
 from .aggregation import Aggregate, aggregate
 from .edits import suite_file
@@ -56,6 +55,7 @@ from .values import (
     SuiteItem,
     missing_in,
     new_draft,
+    own_folder,
     read_drafts,
     write_drafts,
 )
@@ -611,7 +611,8 @@ def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[
     given = gather_material(evidence)
     reader = partial(drafts_of_answer, evidence=evidence, given=given, model=model)
     run = next(iter(evidence.stored.values()), None)
-    folder, wish = run and run.workspace / OWN / "drafts", "Now draft the changes.\n"
+    folder = run and own_folder(run.workspace, "drafts")
+    wish = "Now draft the changes.\n"
     question = keyed_question(
         model, SYSTEM, given.text, wish=wish, schema=SCHEMA, read=reader, who="the drafter"
     )

@@ -28,7 +28,6 @@ from skill_eval_nb.running.asking import Terms, ask_once
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import SkillSource, folder_beside, read_skill
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md, read_text
-from skill_eval_nb.workspace.folders import OWN
 
 from .drafting import ITEM, Drafts, read_item
 from .values import (
@@ -38,6 +37,7 @@ from .values import (
     Part,
     find_fault,
     new_draft,
+    own_folder,
     plain,
     read_drafts,
     write_drafts,
@@ -169,7 +169,9 @@ def draft_evals(
         who="the drafter",
     )
     terms = Terms(connection, prices, budget_usd, dry_run=dry_run)
-    answer = ask_once(question, home / OWN / "evals", read_drafts, write_drafts, "evals", terms)
+    answer = ask_once(
+        question, own_folder(home, "evals"), read_drafts, write_drafts, "evals", terms
+    )
     measured = read_skill_md(source.folder / SKILL_FILE)
     return Drafts(answer.value or (), answer, skill=source.folder, measured=measured)
 

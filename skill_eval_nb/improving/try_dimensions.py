@@ -37,11 +37,10 @@ from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.stored_runs import StoredRun, top_of
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import write_atomic
-from skill_eval_nb.workspace.folders import OWN
 
 from .evidence import Progress, documents_at, stored_at
 from .tried import AFTER, BEFORE, OnRuns, Trial, Tried, Values, What
-from .values import plain
+from .values import own_folder, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -256,11 +255,14 @@ def _save(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer])
 def judgings_folder(home: Path, key: str) -> Path:
     """The folder for the judgings of a draft in this workspace; an odd key gets a plain name.
 
-    >>> judgings_folder(Path("ws"), "d-12ab").as_posix()
-    'ws/.skill-eval-nb/tries/d-12ab/judgings'
+    >>> judgings_folder(Path("ws"), "d-12ab").parts[-5:]
+    ('ws', '.skill-eval-nb', 'tries', 'd-12ab', 'judgings')
+
+    Raises:
+        OSError: a link leads out of the workspace.
     """
     name = key if _PLAIN.fullmatch(key) else hashlib.sha256(key.encode()).hexdigest()[:16]
-    return home / OWN / "tries" / name / "judgings"  # `judgings` are never taken for results
+    return own_folder(home, "tries", name, "judgings")  # `judgings` are never taken for results
 
 
 def _stored_judgings(items: Sequence[Item[Judging]]) -> dict[str, Judging]:

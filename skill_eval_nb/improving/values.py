@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from skill_eval_nb.disk import leads_out, read_bytes, write_atomic
+from skill_eval_nb.disk import inside, leads_out, read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
 from skill_eval_nb.grading.structural.outputs import Content
 from skill_eval_nb.grading.structural.types import read_table
@@ -25,6 +25,7 @@ from skill_eval_nb.tables.columns import RunRef
 from skill_eval_nb.tables.frames import frame_of
 from skill_eval_nb.text import brief, some
 from skill_eval_nb.workspace import PathLike
+from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.writing import NotPlain, keep_beside, plain_value
 
 Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]
@@ -429,6 +430,15 @@ def _read_draft(raw: Any) -> Draft:
     if isinstance(raw, dict) and (odd := [*(raw.keys() - Draft.__annotations__.keys())]):
         raise msgspec.ValidationError(f"Object contains unknown field `{odd[0]}`")
     return msgspec.convert({**raw, "key": ""} if isinstance(raw, dict) else raw, Draft)
+
+
+def own_folder(workspace: Path, *names: str) -> Path:
+    """A folder of ours in a workspace, which need not exist yet.
+
+    Raises:
+        OSError: a link leads out of the workspace.
+    """
+    return Path(inside(workspace.joinpath(OWN, *names), workspace))
 
 
 def write_own(
