@@ -489,9 +489,11 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
         Where a human labelled checks of a `Workspace` (see `sen.review(ws, "checks")`), there is
         a row more for each judge, `judge against labels`, without a dimension, about the labels
         of checks that were drawn at random:
-        `n_outputs`, how many; `exact`, the share of them on which the judge is right, with its
-        exact interval (`exact_low`, `exact_high`: Clopper and Pearson, 1934), as if no two checks
-        were of one run. Other figures are null.
+        `n_outputs`, how many; `exact`, the share of them on which the judge is right;
+        `sensitivity`, the share that it passes of those that the human passes; `specificity`, the
+        share that it fails of those that the human fails; each with its exact interval (`…_low`,
+        `…_high`: Clopper and Pearson, 1934), as if no two checks were of one run. Other figures
+        are null.
 
     Raises:
         ValueError: for a table `human` that fits no run.

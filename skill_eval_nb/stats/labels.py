@@ -94,7 +94,9 @@ def offer_checks(ws: Workspace) -> pl.DataFrame:
     )
 
 
-ON_LABELS = ("exact_low", "exact_high")
+RATES = {"exact": (True, False), "sensitivity": (True,), "specificity": (False,)}
+"""Shares of checks on which the judge is right, and the human's verdicts on those checks."""
+ON_LABELS = tuple(f"{rate}{end}" for rate in RATES for end in ("", "_low", "_high"))[1:]
 """What `agreement` says of a judge on the checks that a human labelled, beside `exact`."""
 
 
@@ -107,11 +109,15 @@ def trust_judges(ws: Workspace, level: float) -> list[dict[str, Any]]:
     rows = []
     for key, own in checks.group_by([*GROUP, "judge"], maintain_order=True):
         drawn = own.filter("sampled")
-        n, right = drawn.height, int((drawn["passed"] == drawn["label"]).sum())
-        low, high = Wins(right, n - right, 0).interval(level)
+        n = drawn.height
         row: dict[str, Any] = dict(zip([*GROUP, "judge"], key, strict=True))
         row |= {"n_evals": drawn.select(EVAL).n_unique(), "n_outputs": n, "n_repeated": n}
-        row |= {"exact": right / n if n else None, "exact_low": low, "exact_high": high}
+        for rate, labels in RATES.items():
+            of = drawn.filter(pl.col("label").is_in(labels))
+            right = int((of["passed"] == of["label"]).sum())
+            low, high = Wins(right, of.height - right, 0).interval(level)
+            share = right / of.height if of.height else None
+            row |= {rate: share, f"{rate}_low": low, f"{rate}_high": high}
         more = count(own.height - n, "label")
         note = f"{more} left out: of checks not drawn at random." if own.height > n else None
         rows.append(row | {"note": note})

@@ -152,11 +152,15 @@ def test_the_judge_on_find_judged_checks_with_scipys_exact_intervals(random) -> 
     picked = some(human, random, 4)
     [row] = agreement(judged(judge, picked)).to_dicts()
     assert (row["kind"], row["judge"], row["n_outputs"]) == ("judge against labels", "j", 24)
-    right = sum(judge[key] == human[key] for key in picked)
-    found = scipy_stats.binomtest(right, len(picked))
-    interval = found.proportion_ci(0.95, method="exact")
-    expected = (found.statistic, interval.low, interval.high)
-    assert [row[f"exact{end}"] for end in ("", "_low", "_high")] == pytest.approx(expected)
+    of = {"exact": [*picked]}
+    of["sensitivity"] = [key for key in picked if human[key]]
+    of["specificity"] = [key for key in picked if not human[key]]
+    for name, keys in of.items():
+        right = sum(judge[key] == human[key] for key in keys)
+        found = scipy_stats.binomtest(right, len(keys))
+        interval = found.proportion_ci(0.95, method="exact")
+        expected = (found.statistic, interval.low, interval.high)
+        assert [row[f"{name}{end}"] for end in ("", "_low", "_high")] == pytest.approx(expected)
 
 
 @examples
