@@ -233,7 +233,7 @@ def test_levels_differ_as_the_suites_checks_and_a_judge_see_them(evaluation, tmp
     read = "".join((DEMO / name).read_text() for name in evaluation["files"])
     gates, failures, means = [], [], []
     for level in range(1, 6):
-        files = dict(draft_run(evaluation["prompt"], read, float(level)).files)
+        files, _ = draft_run(evaluation["prompt"], read, float(level))
         outputs = lay(tmp_path / str(level), files)
         found = check(wanted, outputs, None, allow_scripts=True, sandbox="none")
         gates.append(found.gate_passed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from skill_eval_nb.models.stand_in.answers import ComposedReply
 from skill_eval_nb.models.stand_in.app import (
     Batches,
     RefusedRequest,
-    WorkOff,
     event,
     stream_events,
 )
@@ -32,14 +31,15 @@ HUGE = "huge.txt"
 class RiggedBatches(Batches):
     """Batches that are answered after their time, and may be kept in files."""
 
-    def __init__(self, folder: str | None, seconds: float, work: WorkOff) -> None:
+    def __init__(self, folder: str | None, seconds: float, work: Callable[[Any], Any]) -> None:
         super().__init__(work)
         self._folder = Path(folder) if folder else None
         self._seconds = seconds
         self._taken: dict[str, dict[str, Any]] = {}
 
     def take_in(self, batch: dict[str, Any], requests: list[dict[str, Any]]) -> None:
-        self._keep({"batch": batch, "requests": requests, "results": None})
+        made = datetime.now(UTC).isoformat()
+        self._keep({"batch": batch, "made": made, "requests": requests, "results": None})
 
     def look_up(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]] | None] | None:
         file = self._folder and self._folder / f"{name}.json"
@@ -48,7 +48,7 @@ class RiggedBatches(Batches):
         entry = self._taken.get(name)
         if entry is None:
             return None
-        made = datetime.fromisoformat(entry["batch"]["created_at"])
+        made = datetime.fromisoformat(entry["made"])
         over = (datetime.now(UTC) - made).total_seconds() >= self._seconds
         if over and entry["results"] is None:
             super().take_in(entry["batch"], entry["requests"])
@@ -135,16 +135,16 @@ class RiggedApp(ValidatingApp):
         reply = super().compose(request, role)
         return reply if self._fault is None else _spoil(self, self._fault, request, role, reply)
 
-    def answer_in_batch(self, batch_id: str, custom_id: str, request: Any) -> dict[str, Any]:
+    def answer_in_batch(self, request: Any) -> dict[str, Any]:
         """One request of a batch, with a log line of its own."""
         outer, self._noted = self._noted, {}
-        result = super().answer_in_batch(batch_id, custom_id, request)
+        result = super().answer_in_batch(request)
         fault = self._fault and self._fault.kind
         if result["type"] == "errored":
             self._noted["answer"] = result["error"]
         self._log(
             {"via": "batch", "method": "POST", "path": "/v1/messages"}
-            | {"batch": batch_id, "custom_id": custom_id, "body": request, "fault": fault}
+            | {"body": request, "fault": fault}
         )
         self._fault, self._noted = None, outer
         return {"type": "expired"} if fault in ("silence", "cut") else result
@@ -220,7 +220,7 @@ def _spoil(
         case "huge_output" if role == "executor":
             situation = agent.Situation(app.stand_in, request)
             command = f"head -c {fault.size} /dev/zero | tr '\\0' x | tee {HUGE}"
-            step = agent.bash(situation, "This will be large.", command)
+            step = next(agent.bash(situation, "This will be large.", command), None)
             if step and not any(use.input.get("command") == command for use in situation.uses):
                 return answers.limit(agent.use(situation, step), "tool_use", allowed)
         case _ if role != "executor" and reply.content:

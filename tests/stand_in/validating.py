@@ -105,3 +105,9 @@ class ValidatingApp(App):
         if wrong := complaint(request):
             raise RefusedRequest(400, "invalid_request_error", wrong)
         return super().answer_message(request, tier=tier)
+
+    def answer_in_batch(self, request: Any) -> dict[str, Any]:
+        try:
+            return super().answer_in_batch(request)
+        except RefusedRequest as refused:
+            return {"type": "errored", "error": refused.body("req_in_batch")}

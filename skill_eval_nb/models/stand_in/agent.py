@@ -14,26 +14,18 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import PurePosixPath
+from statistics import fmean
 from typing import Any
 
 from . import StandIn, digest, normal, reading, uniform
 from .reading import as_score
 
 OPENLY = "No model wrote this: it comes from the stand-in, which follows rules and a seed."
-STATED = re.compile(r"stand-in quality:\s*(-?\d+(?:\.\d+)?)")
 NAMED = re.compile(r"\b(?:to|as|into|called|named)\s+[`\"']?([\w-][\w.-]*\.(?:md|txt))\b")
 
 
 REACH = 2.4
 """What an opened skill with every needed instruction adds to a text written by hand, in effects."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentDraft:
-    """Files to write (relative path: text without a final line end), and what they are."""
-
-    files: Mapping[str, str]
-    what: str
 
 
 def guidance(task: str, read: str, body: str) -> tuple[float, str]:
@@ -58,33 +50,36 @@ def guidance(task: str, read: str, body: str) -> tuple[float, str]:
     return REACH * held / len(needs), why
 
 
-def draft_run(task: str, read: str, quality: float) -> AgentDraft:
-    """What a run of this quality writes.
+def draft_run(task: str, read: str, quality: float) -> tuple[dict[str, str], str]:
+    """The files that a run of this quality writes, without a final line end, and what they are.
 
     If the task or the input has the commits of one of the demo skill's evals, it is the text for
     the level that the quality rounds to. Else it is a file that states the quality: `answer.md`,
     or the Markdown or text file that the task names.
 
-    >>> draft_run("Write it to plan.md", "", 3.416).files["plan.md"].splitlines()[-1]
+    >>> draft_run("Write it to plan.md", "", 3.416)[0]["plan.md"].splitlines()[-1]
     'stand-in quality: 3.42'
     """
     written = _texts_by_hand(task, read)
     if written is not None:
         level = as_score(quality)
         files = {name: text.strip("\n") for name, text in written[f"level-{level}"].items()}
-        return AgentDraft(files, f"the text of level {level} of 5, written by hand for this eval")
+        return files, f"the text of level {level} of 5, written by hand for this eval"
     named = NAMED.search(task)
     stated = f"stand-in quality: {quality:.2f}"
     text = f"# Answer\n\n{OPENLY}\n{len(read)} characters were read first.\n\n{stated}"
-    return AgentDraft(
-        {named[1] if named else "answer.md": text}, "it states the quality that was drawn"
-    )
+    return {named[1] if named else "answer.md": text}, "it states the quality that was drawn"
 
 
-def stated_quality(text: str) -> float | None:
-    """The quality that a text states; None if it states none."""
-    found = STATED.search(text)
-    return float(found[1]) if found else None
+@cache
+def levels_by_hand() -> Mapping[str, float]:
+    """Each line of the texts by hand, with the mean level of those that have it."""
+    found: dict[str, list[int]] = {}
+    for eval_ in _by_hand()["eval"]:
+        for level in range(1, 6):
+            for line in "\n".join(eval_[f"level-{level}"].values()).splitlines():
+                found.setdefault(line.strip(), []).append(level)
+    return {line: fmean(levels) for line, levels in found.items()}
 
 
 def _texts_by_hand(task: str, read: str) -> dict | None:
@@ -131,7 +126,7 @@ class Situation:
     @cached_property
     def tools(self) -> dict[str, Mapping[str, Any]]:
         """The tools by name in lower case."""
-        return {name.lower(): tool for name, tool in reading.tools_of(self.request).items()}
+        return {tool["name"].lower(): tool for tool in self.request.get("tools", ())}
 
     @cached_property
     def uses(self) -> list[reading.ToolUse]:
@@ -155,8 +150,8 @@ class Situation:
         return quality
 
     @cached_property
-    def draft(self) -> AgentDraft:
-        """What it writes."""
+    def draft(self) -> tuple[dict[str, str], str]:
+        """The files that it writes, and what they are."""
         return draft_run(self.task, self._text_read, self.quality)
 
     @cached_property
@@ -171,9 +166,8 @@ class Situation:
     @cached_property
     def _text_read(self) -> str:
         """The content of the input files, without other results, which would change the answer."""
-        ways = [{"command": c} for _, c in inputs(self.task)]
-        ways += [{"file_path": path} for path, _ in inputs(self.task)]
-        return "\n".join(use.result for use in self.uses if dict(use.input) in ways)
+        ways = [{"command": command} for _, command in inputs(self.task)]
+        return "\n".join(use.result for use in self.uses if use.input in ways)
 
 
 def inputs(task: str) -> list[tuple[str, str]]:
@@ -194,12 +188,7 @@ def inputs(task: str) -> list[tuple[str, str]]:
     return found[:FILES_AT_MOST]
 
 
-LISTED = (
-    re.compile(r"^\s*[-*]\s+\W{0,2}([a-z0-9][\w:.-]*)\W{0,2}\s*(?::|—|–)\s+(\S.*)$", re.MULTILINE),
-    re.compile(
-        r"<name>\s*([\w:.-]+)\s*</name>\s*<description>\s*(.*?)\s*</description>", re.DOTALL
-    ),
-)
+LISTED = re.compile(r"^\s*[-*]\s+([a-z0-9][\w:.-]*):\s+(\S.*)$", re.MULTILINE)
 COMMON = frozenset(
     """about after all also and any are but can did does every file files for from has have
     here how into its like make more most must need not one only other our out please
@@ -225,7 +214,7 @@ def best_skill(task: str, listed: str, *, but: Container[str] = ()) -> str | Non
     """
     task_words = words(task)
     best, most = None, ENOUGH - 1
-    for name, description in listed_skills(listed, but=but):
+    for name, description in listed_skills(listed, but):
         barred = words(" ".join(NOT_FOR.findall(description)))
         shared = len(task_words & (words(name) | (words(description) - barred)))
         if shared > most:
@@ -233,14 +222,9 @@ def best_skill(task: str, listed: str, *, but: Container[str] = ()) -> str | Non
     return best
 
 
-def listed_skills(listed: str, *, but: Container[str] = ()) -> Iterator[tuple[str, str]]:
-    r"""The names and descriptions that a text lists.
-
-    >>> list(listed_skills("Skills:\n- tidy: Sorts tables\n- task: What to do", but={"task"}))
-    [('tidy', 'Sorts tables')]
-    """
-    for pattern in LISTED:
-        yield from (skill for skill in pattern.findall(listed) if skill[0] not in but)
+def listed_skills(listed: str, but: Container[str] = ()) -> list[tuple[str, str]]:
+    """The names and descriptions of the skills that a text lists."""
+    return [skill for skill in LISTED.findall(listed) if skill[0] not in but]
 
 
 def words(text: str) -> frozenset[str]:
@@ -269,12 +253,10 @@ class AgentStep:
 
 def next_step(situation: Situation) -> AgentStep | None:
     """The next tool to use; None if the work is done."""
-    done = [(use.name, dict(use.input)) for use in situation.uses]
-    for plan in (_open_skill, _read_steps, _blunder_steps, _write_steps):
-        for step in plan(situation):
-            if (step.tool, dict(step.input)) not in done:
-                return step
-    return None
+    done = [(use.name, use.input) for use in situation.uses]
+    plans = (_open_skill, _read_steps, _blunder_steps, _write_steps)
+    steps = (step for plan in plans for step in plan(situation))
+    return next((step for step in steps if (step.tool, step.input) not in done), None)
 
 
 def act(situation: Situation) -> tuple[list[dict[str, Any]], str]:
@@ -292,33 +274,28 @@ def use(situation: Situation, step: AgentStep) -> list[dict[str, Any]]:
         "type": "tool_use",
         "id": "toolu_" + digest(situation.session, turn, step.tool, step.input),
         "name": step.tool,
-        "input": dict(step.input),
+        "input": step.input,
     }
     return [{"type": "text", "text": step.words}, block]
 
 
-def bash(situation: Situation, words: str, command: str) -> AgentStep | None:
+def bash(situation: Situation, words: str, command: str) -> Iterator[AgentStep]:
     """A step that runs a command, where a shell is offered."""
-    tool = situation.tools.get("bash")
-    return AgentStep(words, str(tool["name"]), {"command": command}) if tool else None
+    if "bash" in situation.tools:
+        yield AgentStep(words, situation.tools["bash"]["name"], {"command": command})
 
 
-def _open_skill(situation: Situation) -> list[AgentStep]:
-    tool = situation.tools.get("skill")
-    if tool is None:
-        return []
-    schema = tool.get("input_schema")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    names = properties if isinstance(properties, dict) else {}
+def _open_skill(situation: Situation) -> Iterator[AgentStep]:
+    if "skill" not in situation.tools:
+        return
+    tool = situation.tools["skill"]
     listed = reading.every_text(situation.request).replace(situation.task, "")
-    skill = _choose_skill(situation, listed, names)
-    if skill is None:
-        return []
-    name = next((name for name in ("skill", "name", "command") if name in names), "skill")
-    return [AgentStep(f"The skill {skill} fits this task.", str(tool["name"]), {name: skill})]
+    skill = _choose_skill(situation, listed, tool["input_schema"]["properties"])
+    if skill is not None:
+        yield AgentStep(f"The skill {skill} fits this task.", tool["name"], {"skill": skill})
 
 
-def _choose_skill(situation: Situation, listed: str, but: Mapping[str, Any]) -> str | None:
+def _choose_skill(situation: Situation, listed: str, but: Container[str]) -> str | None:
     """The skill that this run opens: the fitting one, or a stray one, each with its chance."""
     chance, session = situation.stand_in, situation.session
     skill = best_skill(situation.task, listed, but=but)
@@ -326,56 +303,34 @@ def _choose_skill(situation: Situation, listed: str, but: Mapping[str, Any]) -> 
         return skill if uniform(chance.seed, "opens", session) < chance.opens else None
     if uniform(chance.seed, "strays", session) >= chance.strays:
         return None
-    names = sorted({name for name, _ in listed_skills(listed, but=but)})
+    names = sorted({name for name, _ in listed_skills(listed, but)})
     drawn = uniform(chance.seed, "stray", session)
     return names[int(drawn * len(names))] if names else None
 
 
-def _read_steps(situation: Situation) -> list[AgentStep]:
-    steps: list[AgentStep] = []
+def _read_steps(situation: Situation) -> Iterator[AgentStep]:
     for path, command in inputs(situation.task):
-        words = f"First I read {path}."
-        reader = situation.tools.get("read")
-        step = bash(situation, words, command)
-        if step is None and reader:
-            step = AgentStep(words, str(reader["name"]), {"file_path": path})
-        if step:
-            steps.append(step)
-    return steps
+        yield from bash(situation, f"First I read {path}.", command)
 
 
-def _blunder_steps(situation: Situation) -> list[AgentStep]:
-    careless = situation.quality < 2.5
+def _blunder_steps(situation: Situation) -> Iterator[AgentStep]:
     drawn = uniform(situation.stand_in.seed, "blunder", situation.session)
-    if not (careless and drawn < 0.5):
-        return []
-    step = bash(situation, "Is there an older file to go by?", BLUNDER)
-    return [step] if step else []
+    if situation.quality < 2.5 and drawn < 0.5:
+        yield from bash(situation, "Is there an older file to go by?", BLUNDER)
 
 
-def _write_steps(situation: Situation) -> list[AgentStep]:
-    steps: list[AgentStep] = []
-    writer = situation.tools.get("write")
-    for name, text in situation.draft.files.items():
-        words = f"Now I write {name}."
-        folder = str(PurePosixPath(name).parent)
-        folders = "" if folder == "." else f"mkdir -p {shlex.quote(folder)} && "
-        command = f"{folders}cat > {shlex.quote(name)} <<'{END}'\n{text}\n{END}"
-        step = bash(situation, words, command)
-        if step is None and writer:
-            step = AgentStep(
-                words, str(writer["name"]), {"file_path": name, "content": text + "\n"}
-            )
-        if step:
-            steps.append(step)
-    return steps
+def _write_steps(situation: Situation) -> Iterator[AgentStep]:
+    files, _ = situation.draft
+    for name, text in files.items():
+        command = f"cat > {shlex.quote(name)} <<'{END}'\n{text}\n{END}"
+        yield from bash(situation, f"Now I write {name}.", command)
 
 
 def _closing_text(situation: Situation) -> str:
-    names = ", ".join(situation.draft.files)
-    offered = situation.tools.keys() & {"bash", "write"}
-    if offered:
+    files, what = situation.draft
+    names = ", ".join(files)
+    if "bash" in situation.tools:
         why = f"; {situation.guided}" if situation.guided else ""
-        return f"{OPENLY} It wrote {names}: {situation.draft.what}{why}."
-    whole = "\n\n".join(situation.draft.files.values())
+        return f"{OPENLY} It wrote {names}: {what}{why}."
+    whole = "\n\n".join(files.values())
     return f"{OPENLY} It had no tool to write {names} with, so here it is:\n\n{whole}"

@@ -1,10 +1,8 @@
 """Compose the content of an answer to a request, without side effects.
 
-As judge, comparator, analyst and merger, the stand-in counts features of what it is sent. They are
-meant for notes with entries (lines that begin with a dash) and have the scale 1 to 5. They are
-rough, which does not matter, since the same text always has the same features. They are used for
-the outputs of the demo skill's evals; every other output states its quality (`stand-in quality:
-3.42`).
+As judge, comparator and analyst, the stand-in knows two kinds of outputs: those that state their
+quality (`stand-in quality: 3.42`), and the texts written by hand for the demo skill's evals. What
+it finds in any other output is drawn, always the same for the same text.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from . import Role, StandIn, agent, normal, reading, writers
-from .agent import OPENLY, stated_quality
+from .agent import OPENLY
 from .reading import as_score, minimal
 
 PASSES_AT = 3.0
@@ -29,206 +27,85 @@ def passing_quality(stand_in: StandIn, expectation: str) -> float:
     return PASSES_AT + stand_in.check_sd * normal(stand_in.seed, "expectation", expectation)
 
 
-ENTRY = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(.*)$")
-CODE = re.compile(
-    r"\b(?:feat|fix|chore|refactor|perf|docs|style|build|ci|test|revert|wip)(?:\([\w./-]*\))?!?:"
-    r"|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b[0-9a-f]{7,40}\b|\w\(\)",
-)
-CHORE = re.compile(
-    r"\b(?:refactor\w*|helper functions?|test runner|test coverage|tests|lint\w*|reformat\w*"
-    r"|packages between builds|build times?|readme|typing mistake|typo|dependenc\w+"
-    r"|smaller images|ci\b|searchindex|reverted?|internal)",
-    re.IGNORECASE,
-)
-PRAISE = re.compile(
-    r"\b(?:exciting|greatly|amazing|seamless\w*|powerful|robust|better than ever|delighted"
-    r"|blazing\w*|effortless\w*|thrilled|improved?|enhanc\w+|stability|performance|smoother"
-    r"|modern|polish\w*|reliab\w+)\b|!",
-    re.IGNORECASE,
-)
-ISSUE = re.compile(r"#\d+")
-LONG = 16
-"""An entry with more words counts as long."""
-TOPICS: tuple[tuple[str, str], ...] = (
-    ("brevity", r"brev|concis|short|length|one line|one sentence"),
-    ("faithfulness", r"faith|accura|correct|truth|invent|guess|made up|claims?\b|said"),
-    ("selection", r"select|complet|cover|left out|not mentioned|neither|one entry|nothing changed"),
-    ("reader_view", r"reader|user|audience|clar|told|described|understand"),
-)
-"""The topics of dimensions and expectations, by their words; the first match counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """Qualities by topic, and the lines that they are based on: (file, line)."""
-
-    qualities: dict[str, float]
-    lines: tuple[tuple[str, str], ...]
-
-    def quality(self, about: str) -> float:
-        """The quality that a dimension's or expectation's text asks about."""
-        return self.qualities[topic_of(about)]
-
-    def decisive(self, about: str, *, good: bool) -> tuple[str, str] | None:
-        """The line that speaks most for a good verdict, or against it; None without lines."""
-        if not self.lines:
-            return None
-        faults = _FAULTS[topic_of(about)]
-        pick: Callable[..., tuple[str, str]] = min if good else max
-        return pick(self.lines, key=lambda line: faults(line[1]))
-
-
-def topic_of(about: str) -> str:
-    """The topic of a dimension or expectation: by its name or first line, else by the rest.
-
-    >>> topic_of("### brevity (weight 1.0)"), topic_of("It is pretty")
-    ('brevity', 'overall')
-    """
-    first, _, rest = about.partition("\n")
-    for text in (first, rest):
-        for name, words in TOPICS:
-            if re.search(words, text, re.IGNORECASE):
-                return name
-    return "overall"
-
-
-def measure(outputs: Sequence[tuple[str, str]]) -> Features:
-    r"""The features of all outputs together; without outputs, the lowest qualities.
-
-    >>> good = measure([("n.md", "# 1.0.0\n\n## Fixed\n\n- Photos open again. (#3)")])
-    >>> bad = measure([("n.md", "- 8f1c2aa fix(io): PhotoReader again (#3)")])
-    >>> good.quality("reader") > bad.quality("reader")
-    True
-    """
-    lines = tuple(
-        (name, line.strip())
-        for name, text in outputs
-        for line in text.splitlines()
-        if line.strip() and not line.startswith(("#", "<!--"))
-    )
-    if not lines:
-        return Features(dict.fromkeys([*_FAULTS, "overall"], 1.0), ())
-    rows = [line for _, line in lines]
-    qualities = {
-        "reader_view": 5 - 4 * _mean_fault(rows, _count_code),
-        "selection": 5 - 1.3 * sum(map(_chores, rows)) - 1.5 * _twice(rows) - 1.5 * _bare(outputs),
-        "faithfulness": 5 - 1.3 * sum(map(_praises, rows)),
-        "brevity": 5 - 4 * _mean_fault(rows, _long) - 0.4 * sum(map(_praises, rows)),
-    }
-    held = {name: max(1.0, min(5.0, value)) for name, value in qualities.items()}
-    return Features({**held, "overall": fmean(held.values())}, lines)
-
-
-def _count_code(line: str) -> float:
-    return float(bool(CODE.search(line)))
-
-
-def _chores(line: str) -> float:
-    return float(bool(CHORE.search(line)))
-
-
-def _praises(line: str) -> float:
-    return float(len(PRAISE.findall(line)))
-
-
-def _long(line: str) -> float:
-    return min(1.0, max(0.0, (len(line.split()) - LONG) / LONG))
-
-
-def _sum_faults(line: str) -> float:
-    return _count_code(line) + _chores(line) + _praises(line) + _long(line)
-
-
-def _mean_fault(lines: Sequence[str], fault: Callable[[str], float]) -> float:
-    return fmean(map(fault, lines))
-
-
-def _twice(lines: Sequence[str]) -> int:
-    """How often an entry repeats an issue of another one."""
-    named = [issue for line in lines for issue in set(ISSUE.findall(line))]
-    return len(named) - len(set(named))
-
-
-def _bare(outputs: Sequence[tuple[str, str]]) -> bool:
-    """Whether there are entries, but no headings of the second level."""
-    whole = [line for _, text in outputs for line in text.splitlines()]
-    entries = sum(bool(ENTRY.match(line)) for line in whole)
-    return entries > 1 and not any(line.startswith("## ") for line in whole)
-
-
-_FAULTS: dict[str, Callable[[str], float]] = {
-    "reader_view": _count_code,
-    "selection": _chores,
-    "faithfulness": _praises,
-    "brevity": _long,
-    "overall": _sum_faults,
-}
-
-
 OUTPUT = reading.fences("output")
-DIMENSION = re.compile(r"^### (?P<name>.+?)(?: \(weight [^)\n]*\))?[ \t]*$", re.MULTILINE)
-EXPECTATION = re.compile(r"^\[(?P<id>E[\w.-]*)\] (?P<text>.+)$", re.MULTILINE)
+STATED = re.compile(r"(?:stand-in|\[name \d+\]) quality:\s*(-?\d+(?:\.\d+)?)")
+"""A stated quality, even if the stand-in's name is covered as the executor's."""
 QUOTED = 160
 """Characters of a line that evidence quotes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What a judge was sent: outputs (name, text), dimensions and expectations by id."""
+class SeenWork:
+    """The outputs of a run: their quality, and their lines with their files, the best first."""
 
-    outputs: tuple[tuple[str, str], ...]
-    dimensions: Mapping[str, str]
-    expectations: Mapping[str, str]
+    quality: float
+    lines: Sequence[tuple[str, str]]
+
+    def quote(self, *, good: bool = True) -> str:
+        """The line that speaks most for a good verdict, or against it, with its file."""
+        if not self.lines:
+            return "No output was shown."
+        name, line = self.lines[0 if good else -1]
+        return f"{name}: “{line[:QUOTED]}”"
 
 
-def read_sent(request: Mapping[str, Any]) -> Sent:
-    """What the request shows to the judge.
+def see_work(stand_in: StandIn, text: str) -> SeenWork:
+    r"""The outputs in a text: as good as their lines on average, and the lowest if there are none.
 
-    The rubric is in the last text of the user that has one, in lines `### name (weight w)` and
-    `[E1] text`; the outputs are in the texts before it.
+    >>> shown = '<output name="{}" nonce="1">\nstand-in quality: {}\n</output nonce="1">'
+    >>> seen = see_work(StandIn(), shown.format("a.md", 2) + shown.format("b.md", 3))
+    >>> seen.quality, seen.quote()
+    (2.5, 'b.md: “stand-in quality: 3”')
     """
-    texts = reading.message_texts(request)
-    # Outputs could have such lines, too; text between their tags is not the rubric.
-    bare = (OUTPUT.sub("", text) for text in reversed(texts))
-    rubric = next(filter(_is_rubric, bare), "")
-    found = list(DIMENSION.finditer(rubric))
-    # The text of a dimension ends where the next one begins.
-    ends = [*(match.start() for match in found[1:]), len(rubric)]
-    outputs = tuple((m["name"], m["text"]) for m in OUTPUT.finditer("\n".join(texts)))
-    return Sent(
-        outputs,
-        {m["name"].strip(): rubric[m.start() : end] for m, end in zip(found, ends, strict=False)},
-        {m["id"]: m["text"] for m in EXPECTATION.finditer(rubric)},
-    )
+    lines = [
+        (output["name"], line.strip())
+        for output in OUTPUT.finditer(text)
+        for line in output["text"].splitlines()
+        if line.strip()
+    ]
+    known = [(level, row) for row in lines if (level := _level_of(row[1])) is not None]
+    if known:
+        known.sort(key=lambda entry: -entry[0])
+        return SeenWork(fmean(level for level, _ in known), [row for _, row in known])
+    drawn = PASSES_AT + normal(stand_in.seed, "work", lines) if lines else 1.0
+    return SeenWork(drawn, lines)
+
+
+def _level_of(line: str) -> float | None:
+    """The quality that a line states, or that the texts by hand with this line have on average."""
+    stated = STATED.search(line)
+    return float(stated[1]) if stated else agent.levels_by_hand().get(line)
+
+
+DIMENSION = re.compile(r"^### (.+?)(?: \(weight [^)\n]*\))?[ \t]*$", re.MULTILINE)
+EXPECTATION = re.compile(r"^\[(E[\w.-]*)\] (.+)$", re.MULTILINE)
 
 
 def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The judge's answer."""
-    seen = read_sent(request)
-    features = measure(seen.outputs)
-    stated_score = stated_quality("\n".join(text for _, text in seen.outputs))
+    """The judge's answer; the last text has the rubric, the texts before it the outputs."""
+    *shown, rubric = reading.message_texts(request)
+    seen = see_work(stand_in, "\n".join(shown))
     judging = reading.mark_of(request, 32)
 
-    def heard(about: str, name: str) -> float:
+    def hear_quality(name: str) -> float:
         """The quality that this judging finds for one dimension or expectation."""
-        true = features.quality(about) if stated_score is None else stated_score
-        return true + stand_in.judging_sd * normal(stand_in.seed, "judging", judging, name)
+        return seen.quality + stand_in.judging_sd * normal(stand_in.seed, "judging", judging, name)
 
     dimensions = [
         {
-            "name": name,
-            "score": (score := as_score(heard(about, name))),
-            "evidence": _quote_line(features, about, good=score > 3),
+            "name": name.strip(),
+            "score": (score := as_score(hear_quality(name.strip()))),
+            "evidence": seen.quote(good=score > 3),
         }
-        for name, about in seen.dimensions.items()
+        for name in DIMENSION.findall(rubric)
     ]
     expectations = [
         {
             "id": name,
-            "passed": (passed := heard(text, name) >= passing_quality(stand_in, text)),
-            "evidence": _quote_line(features, text, good=passed),
+            "passed": (passed := hear_quality(name) >= passing_quality(stand_in, text)),
+            "evidence": seen.quote(good=passed),
         }
-        for name, text in seen.expectations.items()
+        for name, text in EXPECTATION.findall(rubric)
     ]
     return {
         "expectations": expectations,
@@ -239,14 +116,8 @@ def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _is_rubric(text: str) -> bool:
-    return bool(DIMENSION.search(text) or EXPECTATION.search(text))
-
-
 WORK = reading.fences("work")
-CRITERION = re.compile(r"^\[(?P<id>[CE]\d+)\] (?P<text>.+)$", re.MULTILINE)
-COVERED_QUALITY = re.compile(r"(?:stand-in|\[name \d+\]) quality:\s*(-?\d+(?:\.\d+)?)")
-"""A stated quality, even if the stand-in's name is covered as the executor's."""
+CRITERION = re.compile(r"^\[([CE]\d+)\] ", re.MULTILINE)
 NOTICED = 0.25
 """Works whose qualities differ by less are equally good."""
 PREFERRED = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
@@ -255,42 +126,33 @@ PREFERRED = {"first": (4.0, 3.0), "last": (3.0, 4.0), "tie": (3.0, 3.0)}
 
 def compare(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The comparator's answer, by the setting `prefers`."""
-    texts = reading.message_texts(request)
-    works = {work["name"]: work["text"] for work in WORK.finditer("".join(texts))}
-    seen = {side: _features_of(works.get(side, "")) for side in ("A", "B")}
+    *shown, asked = reading.message_texts(request)
+    works = WORK.finditer("".join(shown))
+    seen = {work["name"]: see_work(stand_in, work["text"]) for work in works}
     mark = reading.mark_of(request, 32)
+    noise = 0.0 if stand_in.prefers == "better" else stand_in.judging_sd
     qualities = {
-        side: _work_quality(stand_in, works.get(side, ""), seen[side], mark, side) for side in seen
+        side: work.quality + noise * normal(stand_in.seed, "comparing", mark, side)
+        for side, work in seen.items()
     }
     if stand_in.prefers in PREFERRED:
         qualities = dict(zip("AB", PREFERRED[stand_in.prefers], strict=True))
     difference = qualities["A"] - qualities["B"]
     winner = "tie" if abs(difference) < NOTICED else "A" if difference > 0 else "B"
-    # If an answer is asked for again, the text added at the end has no such lines.
-    last = next((text for text in reversed(texts) if CRITERION.search(text)), "")
-    criteria = [(criterion["id"], criterion["text"]) for criterion in CRITERION.finditer(last)]
+    criteria = CRITERION.findall(asked)
+    evidence = {f"evidence_{side.lower()}": work.quote() for side, work in seen.items()}
+    passed = {f"passed_{side.lower()}": qualities[side] >= PASSES_AT for side in seen}
+    scores = {f"score_{side.lower()}": as_score(qualities[side]) for side in seen}
     return {
-        "expectations": [
-            {"id": name}
-            | {f"evidence_{side.lower()}": _quote_line(seen[side], text) for side in seen}
-            | {f"passed_{side.lower()}": qualities[side] >= PASSES_AT for side in seen}
-            for name, text in criteria
-            if name.startswith("E")
-        ],
-        "scores": [
-            {"id": name}
-            | {f"evidence_{side.lower()}": _quote_line(seen[side], text) for side in seen}
-            | {f"score_{side.lower()}": as_score(qualities[side]) for side in seen}
-            for name, text in criteria
-            if name.startswith("C")
-        ],
+        "expectations": [{"id": name} | evidence | passed for name in criteria if name[0] == "E"],
+        "scores": [{"id": name} | evidence | scores for name in criteria if name[0] == "C"],
         **{
             f"quality_{side.lower()}": {
-                "strengths": [_quote_line(seen[side], "overall")],
+                "strengths": [work.quote()],
                 "weaknesses": [],
                 "score": max(1, min(10, round(2 * qualities[side]))),
             }
-            for side in seen
+            for side, work in seen.items()
         },
         "key_differentiators": [] if winner == "tie" else [f"quality, by {abs(difference):.2f}"],
         "reasoning": (
@@ -301,47 +163,24 @@ def compare(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _features_of(work: str) -> Features:
-    return measure([(output["name"], output["text"]) for output in OUTPUT.finditer(work)])
-
-
-def _work_quality(stand_in: StandIn, work: str, seen: Features, mark: str, side: str) -> float:
-    """The quality of a work: the one it states, else by its features."""
-    stated = COVERED_QUALITY.search(work)
-    true = float(stated[1]) if stated else seen.quality("")
-    if stand_in.prefers == "better":
-        return true
-    return true + stand_in.judging_sd * normal(stand_in.seed, "comparing", mark, side)
-
-
-def _quote_line(seen: Features, about: str, *, good: bool = True) -> str:
-    """A line that fits a verdict, with its file."""
-    found = seen.decisive(about, good=good)
-    return f"{found[0]}: “{found[1][:QUOTED]}”" if found else "No output was shown."
-
-
 SIDE = reading.fences("side")
 SKILL = re.compile(r"^<skill file=", re.MULTILINE)
 OPENED = re.compile(r"^Calls by which it opened a skill.*: (\d+)$", re.MULTILINE)
 
 
 def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The analyst's answer; the same for the same request, whatever the stand-in's settings."""
-    del stand_in
-    texts = reading.message_texts(request)
-    sides = {side["name"]: side["text"] for side in SIDE.finditer("".join(texts))}
-    works = {side: sides.get(side, "") for side in ("winner", "loser")}
-    seen = {side: _features_of(text) for side, text in works.items()}
-    best = _quote_line(seen["winner"], "overall")
-    worst = _quote_line(seen["loser"], "overall", good=False)
+    """The analyst's answer."""
+    sides = SIDE.finditer("".join(reading.message_texts(request)))
+    works = {side["name"]: side["text"] for side in sides}
+    seen = {side: see_work(stand_in, text) for side, text in works.items()}
+    best, worst = seen["winner"].quote(), seen["loser"].quote(good=False)
     whose = "the loser's" if SKILL.search(works["loser"]) else "the winner's"
     return {
         "transcript_insights": {
             f"{side}_execution_pattern": _pattern(text) for side, text in works.items()
         },
         "instruction_following": {
-            side: {"issues": [], "score": 2 * as_score(features.quality("overall"))}
-            for side, features in seen.items()
+            side: {"issues": [], "score": 2 * as_score(work.quality)} for side, work in seen.items()
         },
         "winner_strengths": [f"{OPENLY} It likes best: {best}"],
         "loser_weaknesses": [f"It likes least: {worst}"],
@@ -375,14 +214,12 @@ SHARED = 0.5
 """The share of its longer words that the shorter of two texts must share with the other."""
 
 
-def merge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -- as all answerers
+def merge(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """Lists of the numbers of similar suggestions about the same expectation."""
-    fence = FENCE.search(reading.last_user_text(request))
-    lines = fence["text"].splitlines() if fence else []
-    shown = [row for row in map(json.loads, lines) if isinstance(row, dict)]
+    fence = FENCE.search(reading.message_texts(request)[-1])
     lists: list[list[Mapping[str, Any]]] = []
-    for row in shown:
-        near = next((many for many in lists if _same(many[0], row)), None)
+    for row in map(json.loads, fence["text"].splitlines() if fence else ()):
+        near = next((many for many in lists if _is_same(many[0], row)), None)
         if near is None:
             lists.append([row])
         else:
@@ -390,7 +227,7 @@ def merge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:  # n
     return {"same": [[row["number"] for row in many] for many in lists if len(many) > 1]}
 
 
-def _same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _is_same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     if row["expectation"] != other["expectation"]:
         return False
     both = [set(WORD.findall(str(each["reason"]).casefold())) for each in (row, other)]
@@ -433,30 +270,11 @@ def compose(stand_in: StandIn, request: Mapping[str, Any], role: Role) -> Compos
 
 
 def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
-    """An answer that stops at `max_tokens`, like the API's.
-
-    A tool use that does not fit is left out.
-    """
+    """An answer that stops at `max_tokens`, like the API's: in its text, before any tool use."""
     whole = sum(map(reading.count, content))
     if whole <= allowed:
         return ComposedReply(content, stop_reason, max(1, whole))
-    return ComposedReply(_cut(content, allowed), "max_tokens", max(1, allowed))
-
-
-def _cut(content: list[dict[str, Any]], allowed: int) -> list[dict[str, Any]]:
-    """The beginning of the content that fits into the allowed tokens."""
-    kept: list[dict[str, Any]] = []
-    left = allowed
-    for block in content:
-        cost = reading.count(block)
-        if cost <= left:
-            kept.append(block)
-            left -= cost
-            continue
-        room = left * reading.BYTES_A_TOKEN - len('{"type":"text","text":""}')
-        if block["type"] == "text" and room > 0:
-            text = block["text"].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
-            if text.strip():
-                kept.append({**block, "text": text})
-        break
-    return kept
+    room = max(0, allowed * reading.BYTES_A_TOKEN - len('{"type":"text","text":""}'))
+    text = content[0]["text"].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+    kept = [{**content[0], "text": text}] if text.strip() else []
+    return ComposedReply(kept, "max_tokens", max(1, allowed))

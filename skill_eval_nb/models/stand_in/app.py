@@ -6,43 +6,33 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from functools import singledispatch
 from typing import Any
 
 import httpx2
 
 from ..usage import encode_body
-from . import Role, StandIn, digest, reading, uniform
+from . import Role, StandIn, reading, uniform
 from .answers import ComposedReply, compose
 
 OUTCOMES = ("succeeded", "errored", "canceled", "expired")
-
-WorkOff = Callable[[str, str, Any], dict[str, Any]]
-"""Batch id, custom id and request to the result of this request of a batch."""
 
 
 class Batches:
     """The batches of one app, in memory; each is answered as soon as it is made."""
 
-    def __init__(self, work: WorkOff) -> None:
+    def __init__(self, work: Callable[[Any], dict[str, Any]]) -> None:
+        """Begin without batches; `work` gives the result of one request of a batch."""
         self._work = work
         self._ended: dict[str, tuple[dict[str, Any], list[dict[str, Any]] | None]] = {}
 
     def create(self, requests: list[dict[str, Any]]) -> dict[str, Any]:
         """The new batch, `in_progress`."""
-        now, name = datetime.now(UTC), "msgbatch_" + secrets.token_hex(12)
         batch = {
-            "id": name,
+            "id": "msgbatch_" + secrets.token_hex(12),
             "type": "message_batch",
             "processing_status": "in_progress",
             "request_counts": dict.fromkeys(OUTCOMES, 0) | {"processing": len(requests)},
-            "created_at": now.isoformat(),
-            "expires_at": (now + timedelta(hours=24)).isoformat(),
-            "ended_at": None,
-            "archived_at": None,
-            "cancel_initiated_at": None,
-            "results_url": None,
         }
         self.take_in(batch, requests)
         return batch
@@ -51,11 +41,7 @@ class Batches:
         """Answer the requests of a new batch."""
         name = batch["id"]
         results = [
-            {
-                "custom_id": row["custom_id"],
-                "result": self._work(name, row["custom_id"], row["params"]),
-            }
-            for row in requests
+            {"custom_id": row["custom_id"], "result": self._work(row["params"])} for row in requests
         ]
         # The API promises no order, so nobody may rely on one.
         results.sort(key=lambda result: uniform(name, result["custom_id"]))
@@ -63,7 +49,6 @@ class Batches:
         ended = batch | {
             "request_counts": {kind: kinds[kind] for kind in ("processing", *OUTCOMES)},
             "processing_status": "ended",
-            "ended_at": datetime.now(UTC).isoformat(),
             "results_url": f"/v1/messages/batches/{name}/results",
         }
         self._ended[name] = ended, results
@@ -73,8 +58,6 @@ class Batches:
         return self._ended.get(name)
 
 
-PIECES = 200
-"""The most deltas of one block in a stream, so that a huge answer is not a million events."""
 JSON = {"content-type": "application/json"}
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 LINES = {"content-type": "application/x-jsonl"}
@@ -111,11 +94,8 @@ def stream_events(answer: Mapping[str, Any]) -> Iterator[bytes]:
         kind, name = ("input_json_delta", "partial_json") if of_tool else ("text_delta", "text")
         empty = {**block, "input": {}} if of_tool else {**block, "text": ""}
         yield event({"type": "content_block_start", "index": index, "content_block": empty})
-        whole = json.dumps(block["input"]) if of_tool else block["text"]
-        size = max(40, len(whole) // PIECES)
-        for at in range(0, len(whole), size):
-            delta = {"type": kind, name: whole[at : at + size]}
-            yield event({"type": "content_block_delta", "index": index, "delta": delta})
+        delta = {"type": kind, name: json.dumps(block["input"]) if of_tool else block["text"]}
+        yield event({"type": "content_block_delta", "index": index, "delta": delta})
         yield event({"type": "content_block_stop", "index": index})
     delta = {name: answer[name] for name in ("stop_reason", "stop_sequence", "stop_details")}
     yield event({"type": "message_delta", "delta": delta, "usage": answer["usage"]})
@@ -144,13 +124,7 @@ class App:
 
     def _route(self, request: httpx2.Request) -> httpx2.Response:
         path = request.url.path.strip("/").removeprefix("v1/").split("/")
-        body: Any = None
-        if request.method == "POST" and request.content:
-            try:
-                body = json.loads(request.content)
-            except ValueError as error:
-                message = f"The body is not valid JSON: {error}"
-                raise RefusedRequest(400, "invalid_request_error", message) from None
+        body: Any = json.loads(request.content or b"null")
         match request.method, path:
             case "POST", ["messages"]:
                 message = self.answer_message(body)
@@ -177,15 +151,7 @@ class App:
         return httpx2.Response(200, headers=EVENTS, content=b"".join(stream_events(message)))
 
     def answer_message(self, request: Any, *, tier: str = "standard") -> dict[str, Any]:
-        """The answer to a request for a message.
-
-        Raises:
-            RefusedRequest: it lacks something that every request has.
-        """
-        if missing := [
-            name for name in ("model", "messages", "max_tokens") if not request.get(name)
-        ]:
-            raise RefusedRequest(400, "invalid_request_error", f"{missing[0]}: Field required")
+        """The answer to a request for a message."""
         composed = self.compose(request, reading.role_of(request))
         return {
             "id": "msg_" + reading.mark_of(request),
@@ -207,14 +173,9 @@ class App:
         """The content of the answer to a valid request."""
         return compose(self.stand_in, request, role)
 
-    def answer_in_batch(self, batch_id: str, custom_id: str, request: Any) -> dict[str, Any]:
+    def answer_in_batch(self, request: Any) -> dict[str, Any]:
         """The result of one request of a batch."""
-        try:
-            message = self.answer_message(request, tier="batch")
-        except RefusedRequest as refused:
-            error = refused.body("req_" + digest(batch_id, custom_id))
-            return {"type": "errored", "error": error}
-        return {"type": "succeeded", "message": message}
+        return {"type": "succeeded", "message": self.answer_message(request, tier="batch")}
 
 
 def _whole(body: Any) -> httpx2.Response:

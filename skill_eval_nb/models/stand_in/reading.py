@@ -26,28 +26,17 @@ BYTES_A_TOKEN = 4
 MEDIA_TOKENS = 1_600
 
 
+_MEDIA = re.compile(rb'"data":"[^"]*"')
+
+
 def count(value: Any) -> int:
     """The tokens of a JSON value.
 
     >>> count("four"), count({"type": "image", "source": {"data": "A" * 10_000}}) < 1_700
     (2, True)
     """
-    media = 0
-
-    def plain(value: Any) -> Any:
-        nonlocal media
-        if isinstance(value, list):
-            return [plain(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        if value.get("type") in ("image", "document") and isinstance(value.get("source"), dict):
-            held = value["source"].get("data")
-            if isinstance(held, str) and value["source"].get("type") != "text":
-                media += MEDIA_TOKENS
-                return {**value, "source": {}}
-        return {key: plain(item) for key, item in value.items() if key != "cache_control"}
-
-    return -(-len(_compact(plain(value))) // BYTES_A_TOKEN) + media
+    text, media = _MEDIA.subn(b"", _compact(without_marks(value)))
+    return -(-len(text) // BYTES_A_TOKEN) + MEDIA_TOKENS * media
 
 
 def count_request(request: Mapping[str, Any]) -> int:
@@ -89,21 +78,19 @@ class PrefixCache:
 
 def _blocks(request: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
     """All counted blocks in the order of the cache, each with whether it is marked."""
-    parts = [*_list_blocks(request.get("tools")), *_list_blocks(request.get("system"))]
-    for message in request.get("messages") or []:
+    parts = [*request.get("tools", ()), *_list_blocks(request.get("system"))]
+    for message in request["messages"]:
         parts += [{"role": message["role"], **part} for part in _list_blocks(message["content"])]
     for number, part in enumerate(parts, start=1):
-        last = number == len(parts) and bool(request.get("cache_control"))
-        yield part, last or bool(isinstance(part, dict) and part.get("cache_control"))
-    if request.get("output_config"):
+        last = number == len(parts) and "cache_control" in request
+        yield part, last or "cache_control" in part
+    if "output_config" in request:
         yield request["output_config"], False
 
 
 def _list_blocks(content: Any) -> list[Any]:
     """The blocks of a content; a plain text is one block."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return content if isinstance(content, list) else []
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
 
 
 def without_marks(value: Any) -> Any:
@@ -150,11 +137,7 @@ class ToolUse:
 
 def schema_of(request: Mapping[str, Any]) -> dict[str, Any] | None:
     """The JSON schema that the answer must follow, if one is asked for."""
-    config = request.get("output_config")
-    wanted = config.get("format") if isinstance(config, dict) else None
-    wanted = wanted or request.get("output_format")
-    schema = wanted.get("schema") if isinstance(wanted, dict) else None
-    return schema if isinstance(schema, dict) else None
+    return request.get("output_config", {}).get("format", {}).get("schema")
 
 
 def role_of(request: Mapping[str, Any]) -> Role:
@@ -162,21 +145,21 @@ def role_of(request: Mapping[str, Any]) -> Role:
     schema = schema_of(request)
     if schema is None:
         return "executor"
-    properties = schema.get("properties")
-    names = set(properties) if isinstance(properties, dict) else set()
-    for name, role in _ROLES.items():
-        if name in names:
-            return role
-    return "other"
+    names = schema.get("properties", ())
+    return next((role for name, role in _ROLES.items() if name in names), "other")
+
+
+_SESSION = re.compile(r'session_(?:id"\s*:\s*")?([\w-]+)')
+"""The session in the user id of Claude Code, which is JSON, or ends with it."""
 
 
 def session_of(request: Mapping[str, Any]) -> str:
     """The session of the request: `metadata.user_id`, else a digest of its beginning."""
-    metadata = request.get("metadata")
-    named = metadata.get("user_id") if isinstance(metadata, dict) else None
-    if isinstance(named, str) and named:
-        return _session_in(named)
-    return digest(request.get("model"), request.get("system"), request["messages"][0])
+    named = request.get("metadata", {}).get("user_id")
+    if not named:
+        return digest(request["model"], request.get("system"), request["messages"][0])
+    found = _SESSION.search(named)
+    return found[1] if found else named
 
 
 def mark_of(request: Mapping[str, Any], length: int = 24) -> str:
@@ -190,25 +173,14 @@ def turn_of(request: Mapping[str, Any]) -> int:
     return 1 + sum(message["role"] == "assistant" for message in request["messages"])
 
 
-def tools_of(request: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The tools it offers, by name."""
-    offered = request.get("tools")
-    tools = offered if isinstance(offered, list) else []
-    return {str(tool.get("name")): tool for tool in tools if isinstance(tool, dict)}
-
-
-def system_of(request: Mapping[str, Any]) -> str:
-    """The system prompt as one text."""
-    return "\n".join(texts(request.get("system")))
+def tools_of(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The tools it offers."""
+    return request.get("tools", [])
 
 
 def texts(content: Any) -> Iterator[str]:
     """The texts of a message's content, which is a text or a list of blocks."""
-    if isinstance(content, str):
-        yield content
-    for block in content if isinstance(content, list) else []:
-        if block.get("type") == "text" and isinstance(block.get("text"), str):
-            yield block["text"]
+    return (block["text"] for block in _list_blocks(content) if block["type"] == "text")
 
 
 def message_texts(request: Mapping[str, Any]) -> list[str]:
@@ -232,7 +204,8 @@ def fences(tags: str) -> re.Pattern[str]:
 def task_of(request: Mapping[str, Any]) -> str:
     """The task: the last text in the user's first message that no harness added."""
     for message in request["messages"]:
-        if message["role"] != "user" or _has_block(message["content"], "tool_result"):
+        blocks = _list_blocks(message["content"])
+        if message["role"] != "user" or any(block["type"] == "tool_result" for block in blocks):
             continue
         own = [REMINDER.sub("", text).strip() for text in texts(message["content"])]
         own = [text for text in own if text and not text.startswith(SKILL_BODY)]
@@ -241,40 +214,25 @@ def task_of(request: Mapping[str, Any]) -> str:
     return ""
 
 
-def last_user_text(request: Mapping[str, Any]) -> str:
-    """The last text block of the last message of the user that has one."""
-    for message in reversed(request["messages"]):
-        found = list(texts(message["content"])) if message["role"] == "user" else []
-        if found:
-            return found[-1]
-    return ""
-
-
 def every_text(request: Mapping[str, Any]) -> str:
     """The system prompt, the tools' descriptions and all texts but the assistant's, as one."""
     others = [message for message in request["messages"] if message["role"] != "assistant"]
-    users = message_texts({"messages": others})
-    tools = [str(tool.get("description", "")) for tool in tools_of(request).values()]
-    return "\n".join([system_of(request), *tools, *users])
+    tools = [tool.get("description", "") for tool in request.get("tools", ())]
+    return "\n".join([*texts(request.get("system")), *tools, *message_texts({"messages": others})])
 
 
 def tool_uses(request: Mapping[str, Any]) -> list[ToolUse]:
     """The tools used so far, in order."""
-    blocks = [
-        block
-        for message in request["messages"]
-        if isinstance(message["content"], list)
-        for block in message["content"]
-    ]
-    results = {b.get("tool_use_id"): b for b in blocks if b.get("type") == "tool_result"}
+    messages = request["messages"]
+    blocks = [block for message in messages for block in _list_blocks(message["content"])]
+    results = {b["tool_use_id"]: b for b in blocks if b["type"] == "tool_result"}
     uses: list[ToolUse] = []
     for block in blocks:
-        if block.get("type") != "tool_use" or not isinstance(block.get("input"), dict):
-            continue
-        result = results.get(block.get("id"), {})
-        text = "\n".join(texts(result.get("content")))
-        failed = bool(result.get("is_error")) or not result
-        uses.append(ToolUse(str(block.get("name")), block["input"], text, failed))
+        if block["type"] == "tool_use":
+            result = results.get(block["id"], {})
+            text = "\n".join(texts(result.get("content")))
+            failed = bool(result.get("is_error")) or not result
+            uses.append(ToolUse(block["name"], block["input"], text, failed))
     return uses
 
 
@@ -286,25 +244,8 @@ def after_skill(request: Mapping[str, Any]) -> str | None:
     opened = [use for use in tool_uses(request) if use.name == "Skill" and not use.failed]
     if not opened:
         return None
-    bodies = [use.result for use in opened]
-    for message in request["messages"]:
-        if message["role"] == "user":
-            bodies += [t for t in texts(message["content"]) if t.lstrip().startswith(SKILL_BODY)]
-    return "\n".join(bodies)
-
-
-def _has_block(content: Any, kind: str) -> bool:
-    return isinstance(content, list) and any(block.get("type") == kind for block in content)
-
-
-def _session_in(user_id: str) -> str:
-    """Claude Code's user id names its session, as JSON or after an underscore."""
-    try:
-        named = json.loads(user_id)
-    except ValueError:
-        return user_id.rpartition("_session_")[2] or user_id
-    session = named.get("session_id") if isinstance(named, dict) else None
-    return session if isinstance(session, str) and session else user_id
+    added = (text for text in message_texts(request) if text.lstrip().startswith(SKILL_BODY))
+    return "\n".join([*(use.result for use in opened), *added])
 
 
 def minimal(schema: Any) -> Any:
