@@ -9,18 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from skill_eval_nb.skill_md import BadSkill, fields, parts
+from skill_eval_nb.skill_md import fields, parts
 
 from . import StandIn, reading
 from .agent import words
 
-DRAFT_PART = reading.fences("checks|suggestions")
-CHECK = re.compile(
-    r"^\[(?P<id>C\d+)\] \((?P<layer>structural|judged)(?P<gate>; critical)?; "
-    r"evals (?P<evals>[^)]*)\) "
-    r"(?:(?P<name>\S+) \()?‘(?P<text>.*?)’.*: (?P<figures>it .*)$",
-    re.MULTILINE | re.IGNORECASE,
-)
+DRAFT_PART = reading.fences("suggestions")
 SUGGESTION = re.compile(
     r"^\[(?P<id>G\d+)\] \(\d+ runs; .*?; evals (?P<evals>[^)]*)\) (?P<text>.*)$", re.MULTILINE
 )
@@ -40,45 +34,27 @@ def _fenced_parts(
 
 
 def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The drafter's answer: drop at most one check, and add one for each name in backticks."""
-    parts = _fenced_parts(DRAFT_PART, request)[1]
-    dropped = list(_drop_checks(parts.get("checks", "")))[:1]
-    return {"drafts": [*dropped, *_add_checks(parts.get("suggestions", ""))]}
-
-
-def _drop_checks(checks: str) -> Iterator[dict[str, Any]]:
-    for check in CHECK.finditer(checks):
-        if not check["gate"] and "does not tell the sides apart" in check["figures"]:
-            structural = check["layer"] == "structural"
-            yield {
-                "why": f"{check['name'] or 'It'} has the same verdict on both sides in every run.",
-                "rests_on": [check["id"]],
-                "kind": "drop",
-                "part": "structural_expectations" if structural else "expectations",
-                "evals": check["evals"].split(", "),
-                "target": check["id"],
-                "items": [],
-            }
-
-
-def _add_checks(suggestions: str) -> Iterator[dict[str, Any]]:
-    for suggestion in SUGGESTION.finditer(suggestions):
-        for name in NAMED.findall(suggestion["text"]):
-            item = dict.fromkeys(FIELDS) | {
-                "type": "file_contains",
-                "description": f"An output file names {name}",
-                "match": name,
-                "critical": False,
-            }
-            yield {
+    """The drafter's answer: a check for each name that a suggestion has in backticks."""
+    _, parts = _fenced_parts(DRAFT_PART, request)
+    return {
+        "drafts": [
+            {
                 "why": f"Graders miss a check of `{name}`.",
                 "rests_on": [suggestion["id"]],
                 "kind": "add",
                 "part": "structural_expectations",
                 "evals": suggestion["evals"].split(", "),
                 "target": None,
-                "items": [item],
+                "items": [
+                    dict.fromkeys(FIELDS)
+                    | {"type": "file_contains", "description": f"An output file names {name}"}
+                    | {"match": name, "critical": False}
+                ],
             }
+            for suggestion in SUGGESTION.finditer(parts.get("suggestions", ""))
+            for name in NAMED.findall(suggestion["text"])
+        ]
+    }
 
 
 TRIED_PART = reading.fences("tried|failures")
@@ -93,78 +69,53 @@ MOST_WORDS = 30
 LONGEST_DESCRIPTION = 1000
 
 
-def propose(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+def propose(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The description, with one sentence about further uses and one about what it is not for.
 
     The first sentence lists words of missed queries: the shared ones, or if there are none, all.
     The second lists words of the description that occur in queries that should not trigger. A
     description that was tried before gets a number, as it must differ.
     """
-    del stand_in
     whole, parts = _fenced_parts(TRIED_PART, request)
-    tried = [str(row.get("description")) for row in _json_rows(parts.get("tried", ""))]
-    named = BASE.search(whole)
-    base = tried[int(named[1]) - 1] if named and int(named[1]) <= len(tried) else ""
-    failures = list(_json_rows(parts.get("failures", "")))
-    missed, misled = (
-        [
-            words(str(failure.get("query")))
-            for failure in failures
-            if failure.get("should_trigger") is should
-        ]
-        for should in (True, False)
-    )
-    misleading = frozenset().union(*misled)
-    counts = Counter(word for query in missed for word in query)
+    tried = [row["description"] for row in _json_rows(parts["tried"])]
+    base = BASE.search(whole)
+    plain, listed = _part_description(NUMBER.sub("", tried[int(base[1]) - 1] if base else ""))
+    failures = [
+        (row["should_trigger"], words(row["query"])) for row in _json_rows(parts["failures"])
+    ]
+    misleading = frozenset().union(*(query for should, query in failures if not should))
+    counts = Counter(word for should, query in failures if should for word in query)
     often = min(2, max(counts.values(), default=0))
-    added = sorted(word for word, n in counts.items() if n >= often and word not in misleading)
-    plain, had, barred = _part_description(NUMBER.sub("", base))
-    barred = [*barred, *sorted(words(plain) & misleading - {*barred})]
-    kept = [word for word in had if word not in misleading]
-    new = [word for word in added if word not in words(plain) | {*kept}]
-    lists = _list("for", [*kept, *new]) + _list("not for", [w for w in barred if w not in new])
+    shared = {word for word, n in counts.items() if n >= often} - misleading
+    lists = _list_words("for", (listed["for"] | shared) - misleading - words(plain))
+    lists += _list_words("not for", (listed["not for"] | words(plain) & misleading) - shared)
     description = (plain.strip() or "A skill.")[: LONGEST_DESCRIPTION - len(lists)] + lists
+    times = sum(NUMBER.sub("", text).casefold() == description.casefold() for text in tried)
     return {
-        "why": f"{len(new)} words of missed queries come in.",
-        "description": _new(description, tried),
+        "why": f"{len(shared)} words of missed queries come in.",
+        "description": f"{description} ({times + 1})" if times else description,
     }
 
 
-def _part_description(text: str) -> tuple[str, list[str], list[str]]:
+def _part_description(text: str) -> tuple[str, dict[str, set[str]]]:
     """A description without the sentences of `LISTS`, and the words of each."""
-    found: list[list[str]] = []
-    for sentence in LISTS.values():
-        pattern = re.escape(sentence).replace(r"\{\}", "(.*?)")
-        match = re.search(pattern, text)
-        found.append(re.findall("“([^”]*)”", match[1]) if match else [])
-        text = re.sub(pattern, "", text)
-    return text, found[0], found[1]
+    found: dict[str, set[str]] = {}
+    for which, sentence in LISTS.items():
+        before, _, after = sentence.partition("{}")
+        match = re.search(f"{re.escape(before)}(.*?){re.escape(after)}", text)
+        found[which] = set(re.findall("“([^”]*)”", match[1]) if match else ())
+        text = text.replace(match[0], "") if match else text
+    return text, found
 
 
-def _list(which: str, names: list[str]) -> str:
-    quoted = [f"“{name}”" for name in names[:MOST_WORDS]]
+def _list_words(which: str, names: set[str]) -> str:
+    quoted = [f"“{name}”" for name in sorted(names)[:MOST_WORDS]]
     listed = " or ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
     return LISTS[which].format(listed) if quoted else ""
 
 
-def _new(description: str, tried: list[str]) -> str:
-    """The text, followed by a number if it was tried before."""
-    known = {text.casefold() for text in tried}
-    number, text = 1, description
-    while text.casefold() in known:
-        number += 1
-        text = f"{description} ({number})"
-    return text
-
-
-def _json_rows(text: str) -> Iterator[Mapping[str, Any]]:
-    for line in text.splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield row
+def _json_rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
 QUERY_PART = reading.fences("skill|others|existing")
@@ -234,15 +185,11 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     about words of the skill.
     """
     text, parts = _fenced_parts(QUERY_PART, request)
-    numbers = COUNTS.search(text)
-    if numbers is None:
-        return {"queries": []}
-    positives, negatives, near_misses = map(int, numbers.groups())
-    name, own = _front_matter(parts.get("skill", ""))
-    known = parts.get("existing", "")
+    positives, negatives, near_misses = map(int, COUNTS.findall(text)[-1])
+    name, own = _front_matter(parts["skill"])
+    known = parts["existing"]
     near = max(near_misses, negatives - 2)
-    own = _without_name(own, name)
-    listed = OTHER.findall(parts.get("others", ""))
+    listed = OTHER.findall(parts["others"])
     others = [(other, _without_name(description, name)) for other, description in listed]
     return {
         "queries": [
@@ -261,14 +208,10 @@ HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
 def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """A form to fill in: tasks from the description, for one heading of the skill after another."""
     text, parts = _fenced_parts(QUERY_PART, request)
-    numbers = EVAL_COUNTS.search(text)
-    if numbers is None:
-        return {"rubric": [], "evals": []}
-    total, unchanged = map(int, numbers.groups())
-    name, own = _front_matter(parts.get("skill", ""))
-    tasks = _some(total - unchanged, _positive(_without_name(own, name)), "")
-    tasks += _some(unchanged, _rows("", FAR), "")
-    headings = HEADING.findall(parts.get("skill", "")) or [name]
+    total, unchanged = map(int, EVAL_COUNTS.findall(text)[-1])
+    name, own = _front_matter(parts["skill"])
+    tasks = _some(total - unchanged, _positive(own), "") + _some(unchanged, _rows("", FAR), "")
+    headings = HEADING.findall(parts["skill"]) or [name]
     evals = [
         {
             "why": FOR[task["should_trigger"]].format(heading),
@@ -354,12 +297,10 @@ def _tasks(description: str) -> list[str]:
 
 
 def _front_matter(skill_md: str) -> tuple[str, str]:
-    """A skill's name and description; empty if it has none."""
-    try:
-        front = fields(parts(skill_md.lstrip())[1])
-    except BadSkill:
-        return "", ""
-    return str(front.get("name", "")), str(front.get("description", ""))
+    """A skill's name, and its description without the name."""
+    front = fields(parts(skill_md)[1])
+    name = str(front["name"])
+    return name, _without_name(str(front["description"]), name)
 
 
 def _without_name(description: str, name: str) -> str:
