@@ -7,6 +7,7 @@ whether the API accepts a picture is determined from its bytes. Everything has a
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import re
@@ -23,10 +24,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from skill_eval_nb.disk import decode_text, open_file
+from skill_eval_nb.text import natural
 
 from .. import sandbox
 from ..sandbox import Ran
-from .extractor import IMAGE_SIDE, png_size, weight
 
 SHOWN_CHARS = 120_000
 """Room in characters; some 30,000 tokens of English."""
@@ -48,14 +49,8 @@ READ_ENDS = 2**18
 READ_TOGETHER = 64 * 2**20
 """Bytes; once this much was read, only the beginning and the end of further files are read."""
 
-EXTRACTED = 40
-"""The most files whose text is extracted by a library; further ones are only named."""
-
 EXTRACTING_SECONDS = 120.0
-"""Seconds that extracting may take in total, for one run."""
-
-UNPACKED = 2**29
-"""Bytes that all pictures together may unpack to while they are checked."""
+"""Seconds that extracting texts by libraries may take in total, for one run."""
 
 IMAGES = 20
 """Pictures in one request; beyond 20, the API only accepts smaller ones."""
@@ -138,7 +133,7 @@ def extract(path: str, kind: str, size: int, seconds: float = SECONDS) -> tuple[
 
     Args:
         path: the file.
-        kind: one of `OFFICE_KINDS`; or `grid` for the cells of a workbook, `png` for a picture.
+        kind: one of `OFFICE_KINDS`; or `grid` for the cells of a workbook.
         size: its size in bytes.
         seconds: the time that reading may take, `SECONDS` at most.
 
@@ -226,9 +221,9 @@ SIGNATURES = {
     b"GIF89a": "gif",
     b"\xff\xd8\xff": "jpeg",
 }
-HERE = 2**24
-"""The most bytes that a picture may unpack to in this process."""
 PICTURE_ENDINGS = frozenset(("png", "jpg", "jpeg", "gif", "webp"))
+IMAGE_SIDE = 8000
+"""Pixels: the API refuses larger pictures."""
 
 
 def picture_kind(start: bytes) -> str | None:
@@ -242,82 +237,46 @@ def picture_kind(start: bytes) -> str | None:
     return next((kind for sign, kind in SIGNATURES.items() if start.startswith(sign)), None)
 
 
-def picture_fault(data: bytes, kind: str, path: str, unpack: int = UNPACKED) -> str | None:
-    """Why a picture cannot be shown; None if it can.
+def picture_fault(data: bytes, kind: str) -> str | None:
+    """Why a whole picture cannot be shown; None if it can, as far as this is known without a look.
 
-    The API refuses a whole request because of one picture that it cannot read, so each picture is
-    checked first: its size in pixels, and whether it is complete. Its unpacked size is worked out
-    beforehand: more than `unpack` bytes are not unpacked, and more than `HERE` only in a separate
-    process with limits.
-
-    Args:
-        data: the whole picture.
-        kind: the result of `picture_kind`.
-        path: its file.
-        unpack: the most bytes to unpack.
+    The API refuses a whole request because of one picture that it cannot read.
     """
-    if len(data) > IMAGE_BYTES:
-        return f"a picture of {len(data):,} bytes; the API takes {IMAGE_BYTES:,}"
-    unpacked = weight(data, kind)
-    if unpacked > unpack:
-        return "a picture too large to be checked, together with the pictures before it"
-    if unpacked > HERE:
-        try:
-            extract(path, kind, len(data), EXTRACTING_SECONDS)
-        except NotExtracted as why:
-            return f"a damaged picture: {why}"
-        return None
-    try:
-        width, height = _LOOKS[kind](data)
-    except (ValueError, struct.error, IndexError, zlib.error) as error:
-        return f"a damaged picture ({error})"
-    if not 0 < width <= IMAGE_SIDE or not 0 < height <= IMAGE_SIDE:
-        return f"a picture of {width} × {height} pixels; the API takes up to {IMAGE_SIDE} a side"
+    whole, size = True, None
+    match kind:
+        case "png":
+            size = _png_size(data)
+            whole = size is not None
+        case "gif":
+            whole = data.rstrip(b"\x00").endswith(b";")
+        case "jpeg":
+            whole = b"\xff\xd9" in data[-4096:]
+        case "webp":
+            whole = len(data) >= 8 + int.from_bytes(data[4:8], "little")
+    if not whole:
+        return "a damaged picture: a part of it is missing or wrong"
+    if size is not None and max(size) > IMAGE_SIDE:
+        pixels = f"{size[0]} × {size[1]} pixels"
+        return f"a picture of {pixels}; the API takes up to {IMAGE_SIDE} a side"
     return None
 
 
-def _gif_size(data: bytes) -> tuple[int, int]:
-    if data.rstrip(b"\x00")[-1:] != b";":
-        raise ValueError("it is cut off")
-    return struct.unpack("<HH", data[6:10])
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int]:
-    if b"\xff\xd9" not in data[-4096:]:
-        raise ValueError("it is cut off")
-    position = 2
-    while position < len(data):
-        if data[position] != 0xFF:
-            raise ValueError("a marker is missing")
-        mark = data[position + 1]
-        if mark == 0xFF:
-            position += 1
-            continue
-        if 0xC0 <= mark <= 0xCF and mark not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", data[position + 5 : position + 9])
-            return width, height
-        (length,) = struct.unpack(">H", data[position + 2 : position + 4])
-        position += 2 + length
-    raise ValueError("it has no size")
-
-
-def _webp_size(data: bytes) -> tuple[int, int]:
-    (length,) = struct.unpack("<I", data[4:8])
-    if len(data) < length + 8:
-        raise ValueError("it is cut off")
-    form = data[12:16]
-    if form == b"VP8X":
-        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
-    if form == b"VP8L":
-        (bits,) = struct.unpack("<I", data[21:25])
-        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    if form == b"VP8 ":
-        width, height = struct.unpack("<HH", data[26:30])
-        return width & 0x3FFF, height & 0x3FFF
-    raise ValueError("it is of no known form")
-
-
-_LOOKS = {"png": png_size, "gif": _gif_size, "jpeg": _jpeg_size, "webp": _webp_size}
+def _png_size(data: bytes) -> tuple[int, int] | None:
+    """The size of a PNG in pixels; None if a checksum is wrong, or the end is missing."""
+    position, size = 8, None
+    with contextlib.suppress(struct.error):
+        while True:
+            length, name = struct.unpack_from(">I4s", data, position)
+            body = data[position + 8 : position + 8 + length]
+            (check,) = struct.unpack_from(">I", data, position + 8 + length)
+            if zlib.crc32(name + body) != check:
+                return None
+            if name == b"IHDR":
+                size = struct.unpack_from(">II", body)
+            if name == b"IEND":
+                return size
+            position += 12 + length
+    return None
 
 
 TOOLS_OWN = frozenset(
@@ -349,31 +308,19 @@ def entries(outputs: Path, ignored: Collection[str] = ()) -> list[Entry]:
     return sorted(_below(root, "", set(ignored)), key=lambda entry: natural(entry.name))
 
 
-def natural(name: str) -> tuple[tuple[int, int | str], ...]:
-    """A sort key that puts `a-2` before `a-10`, and keeps a folder's files together.
-
-    >>> sorted(["a-10", "B", "a-2"], key=natural)
-    ['a-2', 'a-10', 'B']
-    """
-    pieces = re.split(r"(\d{1,18})", name.lower())
-    ranked = ((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces if piece)
-    return (*ranked, (2, name))
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
 def safe(name: str) -> str:
     r"""A file's name in a form that can be shown: on one line, without quotes and controls.
 
     >>> print(safe('a"b<c>\n.txt'))
-    a&quot;b&lt;c&gt;\x0a.txt
+    a&quot;b&lt;c&gt;\n.txt
     """
-    quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    quoted = quoted.replace('"', "&quot;")
-    return "".join(char if char.isprintable() else _escape_character(char) for char in quoted)
-
-
-def _escape_character(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode()
+        for char in name.translate(_MARKUP)
+    )
 
 
 def _below(folder: str, prefix: str, ignored: set[str]) -> Iterator[Entry]:
@@ -498,49 +445,36 @@ class Content:
     """A file's text or picture, or the reason why there is neither.
 
     `unread` is the number of bytes in the middle of a very large file that were not read; a line
-    in `text` says so. `unpacked` is the number of bytes that a picture was unpacked to.
+    in `text` says so.
     """
 
     kind: str
     text: str | None = None
     picture: dict[str, Any] | None = None
-    picture_bytes: int = 0
     reason: str | None = None
     unread: int = 0
-    unpacked: int = 0
 
 
 def read_contents(found: Iterable[Entry]) -> Iterator[tuple[Entry, Content]]:
     """What can be shown of each file, within limits for everything together."""
-    read = extracted = unpacked = 0
-    seconds = EXTRACTING_SECONDS
+    read, seconds = 0, EXTRACTING_SECONDS
     for entry in found:
         whole = READ_WHOLE if read < READ_TOGETHER else 2 * READ_ENDS
-        left = seconds if extracted < EXTRACTED else None
         began = time.monotonic()
-        content = content_of(entry, whole=whole, seconds=left, unpack=UNPACKED - unpacked)
+        content = content_of(entry, whole=whole, seconds=seconds)
         read += min(entry.size, whole) if content.text is not None else 0
-        unpacked += content.unpacked
         if content.kind in OFFICE_KINDS:
-            extracted += 1
             seconds -= time.monotonic() - began
         yield entry, content
 
 
-def content_of(
-    entry: Entry,
-    *,
-    whole: int = READ_WHOLE,
-    seconds: float | None = EXTRACTING_SECONDS,
-    unpack: int = UNPACKED,
-) -> Content:
+def content_of(entry: Entry, *, whole: int = READ_WHOLE, seconds: float) -> Content:
     """What can be shown of a file; its content never raises an error.
 
     Args:
         entry: the file.
         whole: bytes; of a larger text only the beginning and the end are read.
-        seconds: the time for extracting text from a PDF or office file; None to extract nothing.
-        unpack: the most bytes that a picture may unpack to.
+        seconds: the time for extracting text from a PDF or office file.
     """
     if entry.reason is not None:
         return Content("other", reason=entry.reason)
@@ -549,21 +483,18 @@ def content_of(
             start = file.read(_START)
             picture = picture_kind(start)
             if picture is not None:
-                data = start + file.read(max(IMAGE_BYTES + 1 - len(start), 0))
-                return _read_picture(picture, data, entry.path, unpack)
+                return _read_picture(picture, start + file.read(IMAGE_BYTES + 1 - len(start)))
             return _look(entry, start, file, whole, seconds)
     except OSError as error:
         return Content("other", reason=f"it cannot be read ({error.strerror or error})")
 
 
-def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float | None) -> Content:
+def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float) -> Content:
     ending = entry.name.rsplit(".", 1)[-1].lower() if "." in entry.name else ""
     if ending in PICTURE_ENDINGS:
         return Content("image", reason=f"a damaged picture (it does not begin as a {ending} file)")
     kind = "pdf" if start.startswith(b"%PDF") else ending
     if kind in OFFICE_KINDS:
-        if seconds is None:
-            return Content(kind, reason=f"{EXTRACTED} such files come before it, the most allowed")
         if seconds <= 0:
             took = f"such files before it took {EXTRACTING_SECONDS:.0f} s to read, the most allowed"
             return Content(kind, reason=took)
@@ -573,18 +504,14 @@ def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float
     return _text(entry, start, file, ending, whole)
 
 
-def _read_picture(kind: str, data: bytes, path: str, unpack: int) -> Content:
-    unpacked = min(weight(data, kind), unpack)
-    reason = picture_fault(data, kind, path, unpack)
-    if reason is not None:
-        return Content("image", reason=reason, unpacked=unpacked)
-    source = {
-        "type": "base64",
-        "media_type": f"image/{kind}",
-        "data": base64.b64encode(data).decode(),
-    }
-    block = {"type": "image", "source": source}
-    return Content("image", picture=block, picture_bytes=len(data), unpacked=unpacked)
+def _read_picture(kind: str, data: bytes) -> Content:
+    if len(data) > IMAGE_BYTES:
+        return Content("image", reason=f"a picture of more than {IMAGE_BYTES:,} bytes")
+    if reason := picture_fault(data, kind):
+        return Content("image", reason=reason)
+    encoded = base64.b64encode(data).decode()
+    source = {"type": "base64", "media_type": f"image/{kind}", "data": encoded}
+    return Content("image", picture={"type": "image", "source": source})
 
 
 def _read_extracted(entry: Entry, kind: str, seconds: float) -> Content:

@@ -1,4 +1,4 @@
-"""Extract the text of PDF and office files, and check large pictures, in a separate process.
+"""Extract the text of PDF and office files, in a separate process.
 
     python extractor.py KIND FILE MOST_CHARACTERS LIBRARIES...
 
@@ -14,11 +14,9 @@ import contextlib
 import io
 import json
 import re
-import struct
 import sys
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,89 +117,18 @@ def _cell_text(value: Any, written: Any) -> str:
     return text if len(text) <= CELL else f"{text[:CELL]}… ({len(text):,} characters)"
 
 
-IMAGE_SIDE = 8000
-"""Pixels: the API refuses larger pictures."""
-_PNG_HEAD = struct.Struct(">16xIIBB")
-_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-"""Values per pixel, by a PNG's colour type."""
-
-
-def weight(data: bytes, kind: str) -> int:
-    """Bytes that a picture unpacks to, by its header; 0 for kinds that are not unpacked here.
-
-    >>> head = bytes(8) + struct.pack(">I4sIIBB", 13, b"IHDR", 100, 10, 8, 6)
-    >>> weight(head, "png"), weight(b"GIF89a", "gif")
-    (4010, 0)
-    """
-    if kind != "png" or len(data) < _PNG_HEAD.size or data[12:16] != b"IHDR":
-        return 0
-    width, height, depth, colours = _PNG_HEAD.unpack_from(data)
-    if max(width, height) > IMAGE_SIDE:  # it is refused for its size anyway
-        return 0
-    return height * (1 + -(-width * depth * _CHANNELS.get(colours, 4) // 8))
-
-
-def png_size(data: bytes) -> tuple[int, int]:
-    """The size of a PNG in pixels, after checking all of it.
-
-    Raises:
-        ValueError, struct.error, zlib.error: it is damaged.
-    """
-    position, size, packed = 8, None, []
-    while position < len(data):
-        length, name = struct.unpack(">I4s", data[position : position + 8])
-        body = data[position + 8 : position + 8 + length]
-        (check,) = struct.unpack(">I", data[position + 8 + length : position + 12 + length])
-        if zlib.crc32(name + body) != check:
-            raise ValueError("a checksum is wrong")
-        if name == b"IHDR":
-            size = struct.unpack(">II", body[:8])
-            if max(size) > IMAGE_SIDE:
-                return size
-        elif name == b"IDAT":
-            packed.append(body)
-        elif name == b"IEND":
-            if size is None or not packed:
-                raise ValueError("it has no content")
-            # The seven passes of an interlaced PNG have more rows, each with one extra byte.
-            _unpack_png(packed, weight(data, "png") + 8 * (size[0] + size[1]) + 4096)
-            return size
-        position += 12 + length
-    raise ValueError("it is cut off")
-
-
-def _unpack_png(packed: list[bytes], most: int) -> None:
-    """Check that the content is complete, in steps, so that a small file cannot fill memory."""
-    unpacking = zlib.decompressobj()
-    for part in packed:
-        rest = part
-        while rest:
-            most -= len(unpacking.decompress(rest, 2**20))
-            rest = unpacking.unconsumed_tail
-            if most < 0:
-                raise ValueError("it unpacks to more than its size")
-    if not unpacking.eof:
-        raise ValueError("it is cut off")
-
-
-def check_png(path: str) -> Iterator[str]:
-    """The size of a picture, after checking it."""
-    yield str(png_size(Path(path).read_bytes()))
-
-
 READERS = {
     "pdf": read_pdf,
     "xlsx": read_xlsx,
     "docx": read_docx,
     "pptx": read_pptx,
     "grid": read_grid,
-    "png": check_png,
 }
 
 
 def extract_file(kind: str, path: str, most: int) -> dict[str, object]:
     """The text of a file, up to this many characters, and whether there is more."""
-    if kind not in ("pdf", "png"):
+    if kind != "pdf":
         with zipfile.ZipFile(path) as packed:
             size = sum(member.file_size for member in packed.infolist())
         if size > UNPACKED:

@@ -331,10 +331,10 @@ def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
                 reason = "the model's API refused the pictures"
             elif count == IMAGES:
                 reason = f"{IMAGES} pictures come before it, the most allowed"
-            elif size + piece.content.picture_bytes > IMAGES_BYTES:
+            elif size + piece.entry.size > IMAGES_BYTES:
                 reason = f"with it, the pictures would have more than {IMAGES_BYTES:,} bytes"
             if reason is None:
-                count, size = count + 1, size + piece.content.picture_bytes
+                count, size = count + 1, size + piece.entry.size
             else:
                 piece = replace(piece, content=Content("image", reason=reason))  # noqa: PLW2901
         out.append(piece)

@@ -39,8 +39,8 @@ class BoxLimits:
 
     Attributes:
         seconds: wall clock.
-        memory_bytes: memory of all its processes together, including files in memory and data in
-            sockets; also the most that one process may request.
+        memory_bytes: memory of all its processes together, including files in memory that belong
+            to no folder; also the most that one process may request.
         file_bytes: the size of one file that it writes.
         processes: processes at one time.
         disk_bytes: how much its folders may grow; each file counts as at least 4 KiB.

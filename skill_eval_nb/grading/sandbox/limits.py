@@ -3,96 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import errno
 import os
-import socket
 import stat
-import struct
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Self
 
 from .box import DEEPEST, TEMPORARY_BYTES, Box, Ended, Used, used
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_KERNEL = 8192
-"""Bytes that an empty socket takes; also the most that can wait in a pipe."""
-_PIDFD_GETFD, _SO_MEMINFO, _FIGURES = 438, 55, struct.Struct("9I")
-_UNKNOWN = 1024 * 1024
-"""Bytes assumed to wait in a socket if the kernel does not allow a look."""
 
 
-@dataclass
-class Opened:
-    """What processes have open, each thing once, however many have it.
+def measure_unlinked(tree: Iterable[int]) -> dict[int, int]:
+    """The bytes of deleted files that processes still have open, by the device."""
+    files: dict[tuple[int, int], int] = {}
+    for pid in tree:
+        with contextlib.suppress(OSError):  # it has ended
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    found = entry.stat()
+                    if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
+                        files[found.st_dev, found.st_ino] = found.st_blocks * 512
+    taken: dict[int, int] = {}
+    for (device, _), size in files.items():
+        taken[device] = taken.get(device, 0) + size
+    return taken
 
-    Attributes:
-        files: regular files, by device and inode.
-        sockets: a process and its descriptor for each socket, by inode.
-        others: inodes of pipes and the like.
+
+def measure_memory(tree: Sequence[int], enough: int) -> int:
+    """Memory of processes in bytes; exact only if a rough count exceeds `enough`.
+
+    The rough count takes shared memory as often as there are processes that share it.
     """
-
-    files: dict[tuple[int, int], os.stat_result] = field(default_factory=dict)
-    sockets: dict[int, tuple[int, int]] = field(default_factory=dict)
-    others: set[int] = field(default_factory=set)
-
-    @classmethod
-    def by(cls, tree: list[int]) -> Self:
-        """What these processes have open now."""
-        opened = cls()
-        for pid in tree:
-            with contextlib.suppress(OSError):  # it has ended
-                for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
-                    with contextlib.suppress(OSError):
-                        found = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
-                        if stat.S_ISREG(found.st_mode):
-                            opened.files[found.st_dev, found.st_ino] = found
-                        elif stat.S_ISSOCK(found.st_mode):
-                            opened.sockets[found.st_ino] = pid, int(name)
-                        elif stat.S_ISFIFO(found.st_mode):
-                            opened.others.add(found.st_ino)
-        return opened
-
-    def unlinked(self, disk: int) -> int:
-        """Bytes on a disk of deleted files that are still open."""
-        return sum(
-            found.st_blocks * 512
-            for (device, _), found in self.files.items()
-            if device == disk and found.st_nlink == 0
-        )
-
-    def memory(self, tree: list[int], enough: int) -> int:
-        """Memory of processes in bytes; exact only if a rough count exceeds `enough`.
-
-        Data in a socket counts while the sending socket is open.
-
-        Args:
-            tree: the processes.
-            enough: up to this many bytes, a rough count is good enough.
-        """
-        held = self.unlinked(_shared_device()) + _KERNEL * (len(self.sockets) + len(self.others))
-        held += sum(_queued_bytes(*where) for where in self.sockets.values())
-        rough = held + sum(map(_resident_bytes, tree))
-        return rough if rough <= enough else held + sum(self._memory_share(pid) for pid in tree)
-
-    def _memory_share(self, pid: int) -> int:
-        """Memory of a process in bytes, with shared memory divided among its users.
-
-        Files in memory that already count as open files are left out.
-        """
-        total, counted = 0, False
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps", "rb") as file:  # noqa: PTH123
-            for line in file:
-                key, *rest = line.split(maxsplit=5)
-                if not key.endswith(b":"):
-                    counted = (_shared_device(), int(rest[3])) in self.files
-                elif key == b"Pss:" and not counted:
-                    total += int(rest[0]) * 1024
-        return total
+    rough = sum(map(_resident_bytes, tree))
+    return rough if rough <= enough else sum(map(_memory_share, tree))
 
 
 def _resident_bytes(pid: int) -> int:
@@ -104,36 +48,11 @@ def _resident_bytes(pid: int) -> int:
         return 0
 
 
-@cache
-def _shared_device() -> int:
-    """The device of files in memory that are in no folder."""
-    if not hasattr(os, "memfd_create"):
-        return -1
-    file = os.memfd_create("device")
-    try:
-        return os.fstat(file).st_dev
-    finally:
-        os.close(file)
-
-
-def _queued_bytes(pid: int, file: int) -> int:
-    """Bytes that wait in a socket of a process."""
-    with contextlib.ExitStack() as stack:
-        try:
-            process = os.pidfd_open(pid)
-            stack.callback(os.close, process)
-            copy = ctypes.CDLL(None, use_errno=True).syscall(_PIDFD_GETFD, process, file, 0)
-            if copy < 0:
-                closed = ctypes.get_errno() in (errno.EBADF, errno.ESRCH)
-                return 0 if closed else _UNKNOWN  # this kernel forbids it
-            seen = stack.enter_context(
-                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=copy)
-            )
-            figures = seen.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _FIGURES.size)
-        except OSError:  # it has ended, or it is no longer a socket
-            return 0
-        received, _, sent, _, _, waiting, *_ = _FIGURES.unpack(figures)
-        return received + max(sent, waiting)
+def _memory_share(pid: int) -> int:
+    """Memory of a process in bytes, with shared memory divided among its users."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123
+        return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:"))
+    return 0
 
 
 def inside_of(tree: Iterable[int]) -> int | None:
@@ -152,20 +71,16 @@ EVERY = 0.05
 in at most a tenth of the time, unless it fills fast."""
 
 
-@dataclass
 class Watch:
     """Watches a running box, and says when it exceeds a limit."""
 
-    box: Box
-    used_before: Used = field(init=False)
-    disk: int = field(init=False)
-    disk_at: float = field(init=False, default=0.0)
-    _free: os.statvfs_result = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.disk = self.box.folder.stat().st_dev
-        self.used_before = used(self.box)
-        self._free = os.statvfs(self.box.folder)
+    def __init__(self, box: Box) -> None:
+        """See what the folders of the box take before it runs."""
+        self.box = box
+        self._disk = box.folder.stat().st_dev
+        self._before = used(box)
+        self._free = os.statvfs(box.folder)
+        self._look_at = 0.0
 
     def passed(self, first: int | None) -> tuple[Ended, str] | None:
         """The limit that is exceeded now, in words; None if none is.
@@ -178,32 +93,30 @@ class Watch:
         tree = [] if first is None else list(descendants(first))
         if len(tree) > limits.processes:
             return "killed", many(limits.processes)
-        opened = Opened.by(tree)
-        if opened.memory(tree, limits.memory_bytes) > limits.memory_bytes:
+        taken = measure_unlinked(tree)
+        unlinked = taken.pop(self._disk, 0)
+        most = limits.memory_bytes - sum(taken.values())  # what is on no disk is in memory
+        if measure_memory(tree, most) > most:
             return "killed", f"it took more than {size(limits.memory_bytes)} of memory"
         inside = inside_of(tree)
         if inside is not None and _in_memory(inside, self.box) > limits.entries:
             return "disk", f"it had more than {limits.entries:,} files in memory"
-        unlinked = opened.unlinked(self.disk)
+        return self._passed_on_disk(unlinked)
+
+    def _passed_on_disk(self, unlinked: int) -> tuple[Ended, str] | None:
         now, free = time.monotonic(), os.statvfs(self.box.folder)
-        if now < self.disk_at and not self._is_filling(free):
+        if now < self._look_at and not self._is_filling(free):
             return None
-        grown = used(self.box, self._most(unlinked))
+        limits, before = self.box.limits, self._before
+        most = before.bytes + limits.disk_bytes - unlinked, before.entries + limits.entries
+        grown = used(self.box, Used(*most))
         after = time.monotonic()
-        self.disk_at, self._free = after + max(EVERY, 10 * (after - now)), free
-        return self._too_much(grown, unlinked)
-
-    def _most(self, unlinked: int) -> Used:
-        limits, before = self.box.limits, self.used_before
-        return Used(before.bytes + limits.disk_bytes - unlinked, before.entries + limits.entries)
-
-    def _too_much(self, grown: Used, unlinked: int) -> tuple[Ended, str] | None:
-        limits, most = self.box.limits, self._most(unlinked)
+        self._look_at, self._free = after + max(EVERY, 10 * (after - now)), free
         if grown.deep:
             return "disk", f"its folders are more than {DEEPEST} deep, or their paths too long"
-        if grown.entries > most.entries:
+        if grown.entries > most[1]:
             return "disk", f"its folder grew by more than {limits.entries:,} files and folders"
-        if grown.bytes > most.bytes:
+        if grown.bytes > most[0]:
             return "disk", f"its folder grew by more than {size(limits.disk_bytes)}"
         return None
 

@@ -217,7 +217,7 @@ def _compare_files(
 @lru_cache(maxsize=32)
 def _read_content(file: OutputFile, *, extracts: bool) -> Content:
     entry = Entry(file.name, file.path, file.size, file.reason)
-    return content_of(entry, seconds=SECONDS if extracts else None)
+    return content_of(entry, seconds=SECONDS if extracts else 0.0)
 
 
 def _is_prose(file: OutputFile, text: str) -> bool:

@@ -175,8 +175,6 @@ FORMS = {**{form: form for form in POINTS}, "jpg": "jpeg", "svg": "svg+xml"}
 """By the end of a name the media type."""
 PICTURE_MOST = 20_000_000
 """Bytes of a picture that is drawn."""
-UNPACKED = 2**28
-"""Bytes that it may unpack to: a few bytes can stand for gigabytes of points."""
 
 
 def draw_picture(sheet: Sheet) -> Child:
@@ -184,17 +182,15 @@ def draw_picture(sheet: Sheet) -> Child:
     file = sheet.file
     if file.size > PICTURE_MOST:
         return soft(f"A picture of {size(file.size)}: up to {size(PICTURE_MOST)} are drawn.")
-    data = file.read(contents.IMAGE_BYTES + 1)
+    data = file.read(PICTURE_MOST)
     form = contents.picture_kind(data)
     if form is None:
         raise NotDrawn("it does not begin as a picture")
-    if extractor.weight(data, form) > UNPACKED:
-        return soft("Not drawn: a picture too large to be looked through.")
-    odd = contents.picture_fault(data, form, file.path, contents.HERE) or ""
-    if "pixels" in odd:
+    odd = contents.picture_fault(data, form)
+    if odd and "pixels" in odd:
         return soft(f"Not drawn: {odd.partition(';')[0]}.")
     return [
-        soft(f"It may not show as a whole: {odd}.") if "damaged" in odd else None,
+        soft(f"It may not show as a whole: {odd}.") if odd else None,
         h("img", blob=sheet.show(file, f"image/{form}"), alt=line(file.name)),
     ]
 

@@ -12,8 +12,9 @@ from typing import BinaryIO, NamedTuple
 
 from skill_eval_nb.disk import decode, decode_text, open_file, wide
 from skill_eval_nb.documents import Timing
-from skill_eval_nb.grading.evidence.contents import Entry, entries, natural
+from skill_eval_nb.grading.evidence.contents import Entry, entries
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
+from skill_eval_nb.text import natural
 from skill_eval_nb.workspace import Problems
 from skill_eval_nb.workspace.layout import RESULTS_INSIDE
 from skill_eval_nb.workspace.read import load_if_there
