@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from skill_eval_nb.documents import Analysis, Comparison, dump
 from skill_eval_nb.documents.results import ComparisonSummary, Following, ImprovementSuggestion
@@ -24,10 +24,10 @@ from skill_eval_nb.models.ask import (
     text_block,
 )
 
-from .evidence import Showing, uncover_names
+from .evidence import SHOWN_CHARS, Showing, uncover_names
 from .evidence.contents import cut, shares
 from .evidence.show import transcript_of
-from .judge import Case, GraderSettings, now, showing_of, usage_of
+from .judge import Case, payment_of, showing_of
 
 PRIORITIES = ("high", "medium", "low")
 SUGGESTION = ("priority", "category", "suggestion", "expected_impact")
@@ -82,14 +82,6 @@ def read_answer(raw: Any) -> Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Analyst(GraderSettings):
-    """The model that analyses, and how; `shown_chars` is for both skills and works together."""
-
-    ROLE = "an analyst"
-    LEAST: ClassVar = {"shown_chars": 6000}
-
-
-@dataclass(frozen=True, slots=True)
 class ShownWork:
     """One side of a comparison, with its name.
 
@@ -114,8 +106,8 @@ def analysis_of(
     loser: ShownWork,
     comparisons: Sequence[Comparison],
     *,
-    model: str | None = None,
-    prices: Prices | None = None,
+    model: str,
+    prices: Prices,
 ) -> Analysis:
     """The document of one analysis; its `comparison_summary` is that of the first comparison.
 
@@ -127,7 +119,7 @@ def analysis_of(
         model: the model that was asked.
         prices: what calls cost, for the record.
     """
-    answer, usage, first = answered.value, answered.usage, comparisons[0]
+    answer, first = answered.value, comparisons[0]
     return Analysis(
         comparison_summary=ComparisonSummary(
             winner=winner.letter,
@@ -140,7 +132,6 @@ def analysis_of(
         instruction_following={
             side: Following(score=float(following["score"]), issues=drop_empty(following["issues"]))
             for side, following in answer["instruction_following"].items()
-            if side in SIDES
         },
         improvement_suggestions=[
             ImprovementSuggestion(**{name: suggestion[name] for name in SUGGESTION})
@@ -155,11 +146,7 @@ def analysis_of(
         ],
         pair=first.pair,
         analyst_model=model,
-        refused_answers=list(answered.refused),
-        usage=usage_of(usage),
-        cost_usd=None if prices is None or model is None else prices.cost(usage, model),
-        seconds=round(answered.seconds, 3),
-        timestamp=now(),
+        **payment_of(answered, model, prices),
     )
 
 
@@ -251,12 +238,12 @@ SHOWN = ("winner", "reasoning", "key_differentiators", "rubric", "output_quality
 
 
 def question(
-    analyst: Analyst, winner: ShownWork, loser: ShownWork, comparisons: Sequence[Comparison]
+    model: str, winner: ShownWork, loser: ShownWork, comparisons: Sequence[Comparison]
 ) -> Question[Answer]:
     """The question about a comparison; its key is a digest of everything that is asked.
 
     Args:
-        analyst: the model to ask.
+        model: the model to ask.
         winner: the side that won.
         loser: the other side.
         comparisons: the comparison that the sides' letters belong to, and the one in the other
@@ -267,16 +254,11 @@ def question(
     """
     request = Question(
         key="",
-        model=analyst.model,
+        model=model,
         system=SYSTEM,
-        content=tuple(
-            text_block(text) for text in _analyst_texts(analyst, (winner, loser), comparisons)
-        ),
+        content=tuple(map(text_block, _analyst_texts((winner, loser), comparisons))),
         schema=SCHEMA,
         read=read_answer,
-        max_tokens=analyst.max_tokens,
-        effort=analyst.effort,
-        deadline=analyst.deadline,
         who=WHO,
     )
     body = json.dumps(request.body(), sort_keys=True)
@@ -284,14 +266,14 @@ def question(
 
 
 def _analyst_texts(
-    analyst: Analyst, sides: tuple[ShownWork, ShownWork], comparisons: Sequence[Comparison]
+    sides: tuple[ShownWork, ShownWork], comparisons: Sequence[Comparison]
 ) -> Iterator[str]:
     """The texts of the request: task and verdict, both sides, and the question."""
-    skills = _skill_files(sides, analyst.shown_chars // SKILLS)
+    skills = _skill_files(sides, SHOWN_CHARS // SKILLS)
     texts = [_verdict_text(comparison) for comparison in comparisons[:2]]
-    texts = [cut(text, analyst.shown_chars // VERDICTS // len(texts))[0] for text in texts]
+    texts = [cut(text, SHOWN_CHARS // VERDICTS // len(texts))[0] for text in texts]
     taken = sum(len(text) for own in skills for _, text in own) + sum(map(len, texts))
-    works = _show_works(sides, analyst.shown_chars - taken)
+    works = _show_works(sides, SHOWN_CHARS - taken)
     nonce = _nonce(texts, skills, works)
     winner, loser = sides
     yield TASK.format(
@@ -310,7 +292,7 @@ def _analyst_texts(
             loser_letter=winner.letter,
             comparison=texts[1],
         )
-    for name, side, files, work in zip(("winner", "loser"), sides, skills, works, strict=True):
+    for name, side, files, work in zip(SIDES, sides, skills, works, strict=True):
         yield _side_text(name, side, files, work, nonce)
     yield QUESTION
 

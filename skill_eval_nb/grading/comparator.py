@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -35,12 +35,10 @@ from .evidence.contents import IMAGES, IMAGES_BYTES
 from .judge import (
     EXPECTED,
     Case,
-    GraderSettings,
     Unjudged,
     indent_further_lines,
-    now,
+    payment_of,
     showing_of,
-    usage_of,
 )
 
 Answer = dict[str, Any]
@@ -171,9 +169,7 @@ def prepare(
     case: Case,
     other: Case,
     *,
-    shown_chars: int = SHOWN_CHARS,
     skill_lines: Collection[str] = (),
-    images: bool = True,
 ) -> Prepared:
     """Read two runs of the same task and choose what is shown of them.
 
@@ -183,10 +179,8 @@ def prepare(
     Args:
         case: a run; task, rubric and expectations are taken from it.
         other: the run that it is compared with.
-        shown_chars: the room for both, in characters.
         skill_lines: lines of the skills' texts, which are removed from transcripts. They stay in
             outputs: a file may be made from a skill's template.
-        images: whether pictures may be sent as pictures.
 
     Raises:
         Unjudged: there is nothing to show, or the rubric's names cannot be used.
@@ -197,7 +191,7 @@ def prepare(
     hidden = tuple(dict.fromkeys((*case.hidden, *other.hidden)))
     sides = tuple(dict.fromkeys((*case.configurations, *other.configurations)))
     cases = [replace(each, hidden=hidden, configurations=sides) for each in (case, other)]
-    first, second = _show_both(cases, shown_chars, images)
+    first, second = _show_both(cases)
     skill_text = {line.strip() for line in skill_lines if len(line.strip()) >= MIN_LINE}
     cover = Cover(hidden, sides)
     return Prepared(
@@ -214,14 +208,12 @@ def prepare(
     )
 
 
-def _show_both(cases: Iterable[Case], chars: int, images: bool) -> list[Showing]:
-    half = chars // 2
-    both = [(case, showing_of(case, half, images=images)) for case in cases]
+def _show_both(cases: Iterable[Case]) -> list[Showing]:
+    half = SHOWN_CHARS // 2
+    both = [(case, showing_of(case, half)) for case in cases]
     spare = [half - (showing.shown.chars or 0) for _, showing in both]
     return [
-        showing_of(case, half + left, images=images)
-        if showing.shown.left_out and left > 0
-        else showing
+        showing_of(case, half + left) if showing.shown.left_out and left > 0 else showing
         for (case, showing), left in zip(both, reversed(spare), strict=True)
     ]
 
@@ -284,9 +276,9 @@ def comparison_of(
     answered: Answered[Answer],
     prepared: Prepared,
     *,
+    model: str,
+    prices: Prices,
     swapped: bool = False,
-    model: str | None = None,
-    prices: Prices | None = None,
 ) -> Comparison:
     """The document of one comparison, without the identity of its sides.
 
@@ -297,11 +289,11 @@ def comparison_of(
     Args:
         answered: the answer, and what it used.
         prepared: the two works.
-        swapped: whether the second one was A.
         model: the model that was asked.
         prices: what calls cost, for the record.
+        swapped: whether the second one was A.
     """
-    answer, usage = answered.value, answered.usage
+    answer = answered.value
     order = prepared.showings[::-1] if swapped else prepared.showings
     originals = {side: case.originals for side, case in zip("AB", order, strict=True)}
     back = {side: _uncover_with(own) for side, own in originals.items()}
@@ -325,13 +317,9 @@ def comparison_of(
             if answer["expectations"]
         },
         key_differentiators=[both(text) for text in drop_empty(answer["key_differentiators"])],
-        timestamp=now(),
         judge_model=model,
         shown={side: showing.shown for side, showing in zip("AB", order, strict=True)},
-        refused_answers=list(answered.refused),
-        usage=usage_of(usage),
-        cost_usd=None if prices is None or model is None else prices.cost(usage, model),
-        seconds=round(answered.seconds, 3),
+        **payment_of(answered, model, prices),
     )
 
 
@@ -488,34 +476,20 @@ WHO = "the comparator"
 """The name of the model in reasons."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparator(GraderSettings):
-    """The model that compares, and how; `shown_chars` is for both works together.
-
-    Args:
-        images: whether pictures may be sent as pictures; set it to False if the API refuses them.
-    """
-
-    images: bool = True
-
-    ROLE = "a comparator"
-    LEAST: ClassVar = {"shown_chars": 4000}
-
-
 def question(
-    comparator: Comparator, prepared: Prepared, key: str, *, swapped: bool = False
+    model: str, prepared: Prepared, key: str, *, swapped: bool = False
 ) -> Question[Answer]:
     """The question about two works.
 
     Args:
-        comparator: the model to ask.
+        model: the model to ask.
         prepared: the two works.
         key: an opaque name of the question; it is sent, so it must not reveal anything.
         swapped: whether the second one is A and comes first.
     """
     return Question(
         key=key,
-        model=comparator.model,
+        model=model,
         system=SYSTEM,
         content=tuple(_content(prepared, swapped)),
         schema=SCHEMA,
@@ -524,9 +498,6 @@ def question(
             n_expectations=len(prepared.expectations),
             n_criteria=len(prepared.criteria),
         ),
-        max_tokens=comparator.max_tokens,
-        effort=comparator.effort,
-        deadline=comparator.deadline,
         who=WHO,
     )
 

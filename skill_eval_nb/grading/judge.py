@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import (
     Dimension,
@@ -163,19 +163,20 @@ def indent_further_lines(text: str) -> str:
     return "\n    ".join(text.strip().splitlines())
 
 
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
+WHO = "the judge model"
+"""The name of the model in reasons."""
 
 
 @dataclass(frozen=True, slots=True)
-class GraderSettings:
-    """Which model grades, and how it is asked.
+class Judge:
+    """The model that judges, and how.
 
     Args:
         model: the model's name.
-        shown_chars: the most characters to show of outputs, transcripts and skills.
-        max_tokens: the most tokens of one answer.
-        effort: how much the model should think, if it has such a setting.
-        deadline: seconds that one call may take, including all retries.
+        judgings: how often each run is judged.
+        per_dimension: one call per dimension (and one for the expectations) instead of one call
+            for everything: more expensive, but no score is influenced by another.
+        shown_chars: the most characters to show of one run's outputs and transcript.
 
     Raises:
         ValueError: a setting is out of range.
@@ -183,47 +184,17 @@ class GraderSettings:
 
     model: str
     _: KW_ONLY
+    judgings: int = 1
+    per_dimension: bool = False
     shown_chars: int = SHOWN_CHARS
-    max_tokens: int = 8192
-    effort: str | None = None
-    deadline: float = 600.0
-
-    ROLE: ClassVar[str]
-    LEAST: ClassVar[dict[str, int]]
 
     def __post_init__(self) -> None:
         """Check the settings before money is spent."""
         if not self.model:
-            raise ValueError(f"{self.ROLE} needs the name of a model")
-        for name, lowest in {**self.LEAST, "max_tokens": 256}.items():
-            value = getattr(self, name)
-            if value < lowest:
-                raise ValueError(f"{name} is {value}: it must be at least {lowest}")
-        if not self.deadline > 0:
-            raise ValueError(f"deadline is {self.deadline}: it must be a number of seconds above 0")
-        if self.effort is not None and self.effort not in EFFORTS:
-            raise ValueError(f"effort is {self.effort!r}: it is one of {', '.join(EFFORTS)}")
-
-
-WHO = "the judge model"
-"""The name of the model in reasons."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judge(GraderSettings):
-    """The model that judges, and how; `shown_chars` is for one run's outputs and transcript.
-
-    Args:
-        judgings: how often each run is judged.
-        per_dimension: one call per dimension (and one for the expectations) instead of one call
-            for everything: more expensive, but no score is influenced by another.
-    """
-
-    judgings: int = 1
-    per_dimension: bool = False
-
-    ROLE = "a judge"
-    LEAST: ClassVar = {"judgings": 1, "shown_chars": 2000}
+            raise ValueError("a judge needs the name of a model")
+        for name, lowest in (("judgings", 1), ("shown_chars", 2000)):
+            if getattr(self, name) < lowest:
+                raise ValueError(f"{name} is {getattr(self, name)}: it must be at least {lowest}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,9 +395,6 @@ def questions(
                 expectations=[name for name, _ in part.expectations],
                 dimensions=[dimension.name for dimension in part.dimensions],
             ),
-            max_tokens=judge.max_tokens,
-            effort=judge.effort,
-            deadline=judge.deadline,
             who=WHO,
         )
         for part in calls(judge, case, number)
@@ -489,13 +457,18 @@ def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 def usage_of(usage: Usage) -> JudgingUsage:
     """A usage in the form of a document."""
-    return JudgingUsage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        calls=usage.calls,
-    )
+    return JudgingUsage(**{name: getattr(usage, name) for name in JudgingUsage.__struct_fields__})
+
+
+def payment_of(answered: Answered[Any], model: str, prices: Prices) -> dict[str, Any]:
+    """What a comparison or analysis says of how its answer came about, and what it cost."""
+    return {
+        "timestamp": now(),
+        "refused_answers": list(answered.refused),
+        "usage": usage_of(answered.usage),
+        "cost_usd": prices.cost(answered.usage, model),
+        "seconds": round(answered.seconds, 3),
+    }
 
 
 def now() -> str:

@@ -19,7 +19,6 @@ from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.documents.sides import is_without_skill, likeness
 from skill_eval_nb.grading.analyst import (
     PRIORITIES,
-    Analyst,
     Answer,
     ShownWork,
     analysis_of,
@@ -149,7 +148,7 @@ def analyse(
     ws: Workspace | PathLike,
     *,
     comparison: str | Path | None = None,
-    model: str | Analyst | None = None,
+    model: str | None = None,
     connection: Connection | None = None,
     prices: Prices | None = None,
     budget_usd: float | None = None,
@@ -171,8 +170,7 @@ def analyse(
     Args:
         ws: a workspace, or its path.
         comparison: the id, pair or file of one comparison; all if not given.
-        model: the model that analyses; use an `Analyst` for settings. If not given, the model that
-            compared.
+        model: the model that analyses; if not given, the model that compared.
         connection: how the model is reached; if not given, the stand-in judge answers in
             process; other models are called over the network.
         prices: what calls cost; the bundled table if not given.
@@ -211,22 +209,18 @@ def analyse(
     there = {item.what: answers.values[item.key] for item in items if item.key in answers.values}
     return Analysed(
         **paid_fields(items, answers, terms, left),
-        model=analyst and analyst.model,
+        model=analyst,
         notes=tuple(behind.notes),
         explained=tuple(_explain_comparison(what, *entry) for what, entry in there.items()),
     )
 
 
-def _choose_analyst(
-    model: str | Analyst | None, won: Sequence[_WonPair], terms: Terms
-) -> Analyst | None:
+def _choose_analyst(model: str | None, won: Sequence[_WonPair], terms: Terms) -> str | None:
     """The model to ask; None if there is nothing to ask."""
-    if isinstance(model, Analyst):
-        return model
     if not won and model is None:
         return None
     models = [comparison.judge_model for pair in won for comparison in pair.documents]
-    return Analyst(choose_model(terms, model, models, "analyse"))
+    return choose_model(terms, model, models, "analyse")
 
 
 # ── the comparisons, and who won ─────────────────────────────────────────────────────────────
@@ -366,7 +360,7 @@ class _RunLookup:
     runs: Sequence[StoredRun]
     notes: dict[str, None] = field(default_factory=dict)
 
-    def item(self, won: _WonPair, analyst: Analyst, prices: Prices) -> Item[Stored]:
+    def item(self, won: _WonPair, analyst: str, prices: Prices) -> Item[Stored]:
         """The question about a pair, and what is stored of the answer.
 
         Raises:

@@ -18,7 +18,6 @@ from skill_eval_nb.documents import Comparison, dump
 from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.grading.comparator import (
     Answer,
-    Comparator,
     Prepared,
     comparison_of,
     prepare,
@@ -153,7 +152,7 @@ def compare(
     a: Named,
     b: Named,
     *,
-    model: str | Comparator | None = None,
+    model: str | None = None,
     evals: Iterable[str | int] | None = None,
     repeat: float = 0.2,
     seed: int = 0,
@@ -182,8 +181,7 @@ def compare(
             workspace or its path (its with-skill side). Without an iteration, the latest is
             used. If the suites differ, a's criteria are used.
         b: the same.
-        model: the model that compares; use a `Comparator` for settings. If not given, the model
-            that judged these runs.
+        model: the model that compares; if not given, the model that judged these runs.
         evals: ids or names of evals; all if not given.
         repeat: the share of pairs to judge twice in the same order, 0 to 1.
         seed: for the random choices: which pairs are repeated, and which side is then first.
@@ -211,7 +209,8 @@ def compare(
     ours = ws if isinstance(ws, Workspace) else load(ws)
     terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress, stop)
     sides = sides_of(ours, a, b)
-    comparator = _choose_comparator(model, sides, terms)
+    judges = [row["judge_model"] for side in sides for row in side.rows]
+    comparator = choose_model(terms, model, judges, "compare")
     pairs, left = pairs_of(*sides, evals)
     orders, unshown = _plan_orders(comparator, pairs, sides, repeat, seed)
     homes = sorted({run.stored.workspace for pair in pairs for run in (pair.a, pair.b)})
@@ -220,7 +219,7 @@ def compare(
     found = answers.values
     return Compared(
         **paid_fields(items, answers, terms, [*left, *unshown]),
-        model=comparator.model,
+        model=comparator,
         notes=tuple(_notes(sides, comparator, pairs)),
         a=sides[0].label,
         b=sides[1].label,
@@ -231,24 +230,13 @@ def compare(
     )
 
 
-def _choose_comparator(
-    model: str | Comparator | None, sides: Sequence[ComparedSide], terms: Terms
-) -> Comparator:
-    if isinstance(model, Comparator):
-        return model
-    judges = [row["judge_model"] for side in sides for row in side.rows]
-    return Comparator(choose_model(terms, model, judges, "compare"))
-
-
-def _notes(
-    sides: Sequence[ComparedSide], comparator: Comparator, pairs: Sequence[Pair]
-) -> Iterable[str]:
+def _notes(sides: Sequence[ComparedSide], comparator: str, pairs: Sequence[Pair]) -> Iterable[str]:
     yield from dict.fromkeys(note for side in sides for note in side.notes)
-    if comparator.model in MODELS:
+    if comparator in MODELS:
         yield "the stand-in compared, and it is not a model: this is no verdict on the sides"
     models = {run.executor_model for pair in pairs for run in (pair.a, pair.b)}
     for executor in sorted(models - {None}, key=str):
-        if same_model(comparator.model, executor):
+        if same_model(comparator, executor):
             yield (
                 f"the comparator has also done the work ({executor}): models favour their own, so "
                 "choose another one where the sides' models differ"
@@ -279,7 +267,7 @@ class _Order(NamedTuple):
 
 
 def _plan_orders(
-    comparator: Comparator,
+    comparator: str,
     pairs: Sequence[Pair],
     sides: Sequence[ComparedSide],
     repeat: float,
@@ -302,9 +290,7 @@ def _plan_orders(
         try:
             prepared = prepare(
                 *(case_of(run.stored, *hidden) for run in (pair.a, pair.b)),
-                shown_chars=comparator.shown_chars,
                 skill_lines=lines,
-                images=comparator.images,
             )
         except Unjudged as error:
             left.append(LeftOut(pair.named, error.reason))
@@ -350,7 +336,7 @@ def _hidden_names(
 
 def _item(
     planned: _Order,
-    comparator: Comparator,
+    comparator: str,
     sides: tuple[ComparedSide, ComparedSide],
     prices: Prices,
 ) -> Item[Comparison]:
@@ -358,8 +344,9 @@ def _item(
     home = pair.a.stored.workspace
 
     def save(answered: Answered[Answer]) -> Comparison:
-        model = comparator.model
-        comparison = comparison_of(answered, prepared, swapped=swapped, model=model, prices=prices)
+        comparison = comparison_of(
+            answered, prepared, model=comparator, prices=prices, swapped=swapped
+        )
         shown = [(pair.a, sides[0]), (pair.b, sides[1])]
         (run_a, a), (run_b, b) = reversed(shown) if swapped else shown
         comparison.comparison_id = f"{pair.key}-{order}-{repetition}-{fingerprint[:8]}"

@@ -258,6 +258,10 @@ YES_OR_NO: dict[str, Any] = {"type": "boolean"}
 
 T = TypeVar("T")
 
+MAX_TOKENS = 8_192
+"""The most tokens of one answer, unless a question says otherwise."""
+DEADLINE = 600.0
+"""Seconds that one call may take, including all retries."""
 ATTEMPTS = 3
 """How often a question is asked at most: once, and twice more if the answer is refused."""
 FAULT_BYTES = 2000
@@ -266,7 +270,7 @@ _WHOLE = frozenset(("end_turn", "stop_sequence"))
 _STOPPED = {
     "refusal": "{who} refused to answer",
     "max_tokens": "the answer of {who} was cut off at max_tokens={max_tokens}; raise it",
-    "model_context_window_exceeded": "what was shown is too long for {who}: lower shown_chars",
+    "model_context_window_exceeded": "what was shown is too long for {who}",
 }
 
 
@@ -292,8 +296,6 @@ class Question(Generic[T]):
         schema: the JSON Schema of the answer.
         read: turns the answer's JSON into a value; raises `BadAnswer` with all faults.
         max_tokens: the most tokens of one answer.
-        effort: how much the model should think, if it has such a setting.
-        deadline: seconds that one call may take, including all retries.
         who: what messages call the model.
     """
 
@@ -303,9 +305,7 @@ class Question(Generic[T]):
     content: Sequence[Mapping[str, Any]]
     schema: Mapping[str, Any]
     read: Callable[[Any], T]
-    max_tokens: int = 8_000
-    effort: str | None = None
-    deadline: float = 600.0
+    max_tokens: int = MAX_TOKENS
     who: str = "the model"
 
     def body(self, fault: str | None = None) -> dict[str, Any]:
@@ -313,15 +313,12 @@ class Question(Generic[T]):
         content = [dict(block) for block in self.content]
         if fault is not None:
             content[-1]["text"] += f"\n{anew(fault)}"
-        config: dict[str, Any] = {"format": {"type": "json_schema", "schema": self.schema}}
-        if self.effort is not None:
-            config["effort"] = self.effort
         return {
             "model": self.model,
             "max_tokens": self.max_tokens,
             "system": self.system,
             "messages": [{"role": "user", "content": content}],
-            "output_config": config,
+            "output_config": {"format": {"type": "json_schema", "schema": self.schema}},
             "metadata": {"user_id": self.key},
         }
 
@@ -356,7 +353,7 @@ def keyed_question(
     read: Callable[[Any], T],
     who: str,
     wish: str = "",
-    max_tokens: int = 8_000,
+    max_tokens: int = MAX_TOKENS,
 ) -> Question[T]:
     """A question whose key follows from the model, the rules and what is shown.
 
@@ -405,7 +402,7 @@ async def ask(client: Client, question: Question[T], meter: Meter) -> Answered[T
     usage, refused = Usage(), []
     fault = None
     for _ in range(ATTEMPTS):
-        reply = await client.send(question.body(fault), meter=meter, deadline=question.deadline)
+        reply = await client.send(question.body(fault), meter=meter, deadline=DEADLINE)
         usage += reply.usage
         try:
             value = question.value(reply)

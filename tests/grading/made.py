@@ -45,13 +45,12 @@ def case(folder: Path, files: Mapping[str, str] | None = None, *events: Any, **m
 
 
 def two(folder: Path, one: Any = None, other: Any = None, **more: Any) -> Prepared:
-    """Two works of these files, to be compared; `shown` is of `prepare`."""
-    shown = more.pop("shown", {})
+    """Two works of these files, to be compared."""
     cases = [
         case(folder / key, files, **{"key": key, **more})
         for key, files in (("0a", one or {"a.md": "first"}), ("0b", other or {"b.md": "second"}))
     ]
-    return prepare(*cases, **shown)
+    return prepare(*cases)
 
 
 SKILL = "---\nname: ledgers\ndescription: Keeps ledgers.\n---\n\nAdd up every column.\n"

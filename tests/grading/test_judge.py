@@ -190,7 +190,7 @@ def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None
 
 
 def test_a_call_a_dimension_of_a_judge_that_misbehaves_once(tmp_path) -> None:
-    who = Judge("stand-in-judge", judgings=2, deadline=20.0, per_dimension=True)
+    who = Judge("stand-in-judge", judgings=2, per_dimension=True)
     stand_in = RiggedStandIn(seed=3, faults=(Fault("invalid_json", role="judge", first=1),))
     tally = Tally()
 

@@ -11,7 +11,6 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects.recognition import json_schema
-from skill_eval_nb.grading.analyst import Analyst
 from skill_eval_nb.improving.analysis import analyse
 from skill_eval_nb.improving.comparison import compare
 from skill_eval_nb.tables import check
@@ -65,7 +64,7 @@ def test_every_pair_with_a_winner_is_analysed_once_and_loaded_again(made, tmp_pa
 
 
 def test_a_price_is_told_before_and_a_budget_is_kept(made):
-    options = {"model": Analyst("priced-1"), "prices": PRICES, "connection": offline()}
+    options = {"model": "priced-1", "prices": PRICES, "connection": offline()}
     planned = analyse(made, dry_run=True, **options)
     assert (planned.status, planned.n_missing, planned.explained) == ("dry run", 4, ())
     assert planned.worst_usd > 0

@@ -82,7 +82,7 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong() -> None:
     [
         ("refusal", "refused to answer"),
         ("max_tokens", "cut off at max_tokens=50; raise it"),
-        ("model_context_window_exceeded", "lower shown_chars"),
+        ("model_context_window_exceeded", "too long for"),
         ("pause_turn", "stopped for pause_turn"),
     ],
 )

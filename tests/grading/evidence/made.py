@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,18 +14,6 @@ def picture(form: str, size: tuple[int, int] = (40, 30), **how: Any) -> bytes:
     out = io.BytesIO()
     Image.effect_mandelbrot(size, (-2, -1, 1, 1), 40).convert("RGB").save(out, form, **how)
     return out.getvalue()
-
-
-def png(side: int, unpacked: int) -> bytes:
-    """A square picture whose data unpack to so many bytes."""
-
-    def chunk(name: bytes, body: bytes) -> bytes:
-        sum_ = struct.pack(">I", zlib.crc32(name + body))
-        return struct.pack(">I", len(body)) + name + body + sum_
-
-    head = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
-    body = chunk(b"IDAT", zlib.compress(b"\x00" * unpacked, 9))
-    return b"\x89PNG\r\n\x1a\n" + head + body + chunk(b"IEND", b"")
 
 
 def pdf(words: str) -> bytes:

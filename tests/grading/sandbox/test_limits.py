@@ -43,25 +43,6 @@ for n in range(1024):
     time.sleep(0.005 if n < 300 else 0.5)  # above the limit a busy machine has time to look
 time.sleep(60)
 """
-SOCKETS = """
-import resource, socket, time
-most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-kept, sent = [], 0
-while sent < 1 << 30:
-    near, far = socket.socketpair()
-    near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-    near.setblocking(False)
-    try:
-        while True:
-            sent += near.send(bytes(65536))
-    except BlockingIOError:
-        pass
-    kept.append((near, far))
-    print(sent >> 20, flush=True)
-    time.sleep(0.01 if sent < 300 << 20 else 0.5)
-time.sleep(60)
-"""
 MANY = """
 import os
 os.fork()
@@ -94,7 +75,6 @@ def many(place: str, levels: int = 0) -> list[str]:
         (python(TOGETHER), QUARTER | {"memory_bytes": 200 * MIB}, "killed", "200 MiB of memory"),
         # Memory that no process has mapped.
         (python(MEMFD), QUARTER, "killed", "256 MiB of memory"),
-        (python(SOCKETS), QUARTER, "killed", "256 MiB of memory"),
         # Each file takes an inode, though next to no room.
         (many("/box"), FILES, "disk", "grew by more than 5,000 files and folders"),
         (many("/box", 150), FILES, "disk", "more than 100 deep"),
