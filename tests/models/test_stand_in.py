@@ -137,6 +137,10 @@ async def batches(sdk: Any) -> None:
     assert sorted(results) == sorted(requests) != list(results)
 
 
+def fence_output(name: str, content: object) -> str:
+    return f'<output file="{name}" nonce="n1">\n{content}\n</output nonce="n1">'
+
+
 def use(**more: Any) -> dict[str, Any]:
     return {"type": "tool_use", "id": "t1", "name": "Skill", "input": {}} | more
 
@@ -236,15 +240,13 @@ def test_levels_differ_as_the_suites_checks_and_a_judge_see_them(evaluation, tmp
         found = check(wanted, outputs, None, allow_scripts=True, sandbox="none")
         gates.append(found.gate_passed)
         failures.append(tuple(one.id for one in found.expectations if one.passed is False))
-        shown = (
-            f'<output name="{name}" nonce="1">{files[name]}</output nonce="1">' for name in files
-        )
-        qualities.append(see_work(StandIn(), "".join(shown)).quality)
+        shown = "".join(fence_output(name, content) for name, content in files.items())
+        qualities.append(see_work(StandIn(), shown).quality)
     assert gates[::2] == [False, True, True]
     assert not failures[-1]
     assert len(set(failures)) > 1
     assert qualities == sorted(qualities)
-    assert qualities[0] < 2 < 3 < qualities[2] < 4 <= qualities[4]
+    assert [round(quality) for quality in (*qualities[:3], qualities[-1])] == [1, 2, 3, 4]
 
 
 # ── judge ──────────────────────────────────────────────────────────────────────────────────────
@@ -254,7 +256,7 @@ BAD = "- 8f1c2aa fix(io): PhotoReader again (#3)\n- greatly improved!"
 
 def judged(stand_in: StandIn, shown: str | None, session: str = "j-1", *names: str) -> Any:
     """What a judge says, asked in the form in which this package asks it."""
-    fenced = f'<output file="n.md" nonce="n1">\n{shown}\n</output nonce="n1">'
+    fenced = fence_output("n.md", shown)
     rubric = [f"### {name} (weight 1.0)\nAs {name} as can be." for name in names or ("reader",)]
     asked = [text(f"Task and outputs.\n\n{'' if shown is None else fenced}")]
     asked += [text("\n\n".join([*rubric, "[E1] It is short", "[E2] It says what changed"]))]
