@@ -66,8 +66,8 @@ async def submit(
     ids: list[str] = []
     for body in _pack_bodies(requests):
         try:
-            call = Call("post", _PATH, _id, body, once=True)
-            ids.append(await client.exchange(call, deadline=deadline))
+            call = Call(_PATH, _id, body)
+            ids.append(await client.exchange(call, deadline=deadline, once=True))
         except ModelFault as fault:
             before = f" Submitted before, and billed: {','.join(ids)}." if ids else ""
             may = " The batch may have been accepted anyway." if fault.sent else ""
@@ -90,13 +90,13 @@ async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> 
     end = time.monotonic() + deadline
     sizes: dict[str, int] = {}
     for id_ in batch_id.split(","):
-        call = Call("get", f"{_PATH}/{quote(id_, safe='')}", _read_status)
+        call = Call(f"{_PATH}/{quote(id_, safe='')}", _read_status)
         status, sizes[id_] = await client.exchange(call, deadline=_seconds_left(end))
         if status != "ended":
             return None
     results: Results = {}
     for id_, size in sizes.items():
-        call = Call("get", f"{_PATH}/{quote(id_, safe='')}/results", _lines(size))
+        call = Call(f"{_PATH}/{quote(id_, safe='')}/results", _lines(size))
         results |= await client.exchange(call, deadline=_seconds_left(end))
     return results
 

@@ -37,6 +37,8 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
+import msgspec
+
 from .usage import Meter, Usage, encode_body, worst_case
 
 if TYPE_CHECKING:
@@ -145,20 +147,15 @@ class Call(Generic[T]):
     """What to send, and how to read the answer.
 
     Attributes:
-        method: "get" or "post".
         path: of the API.
         read: returns the value; raises ValueError, KeyError or TypeError if the body is not a
             complete answer.
-        content: the body.
-        once: whether a second attempt could do harm; then there is none, unless the first was
-            certainly not accepted.
+        content: the body to post; None to get what is there.
     """
 
-    method: str
     path: str
     read: Callable[[bytes], T]
     content: bytes | None = None
-    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +264,7 @@ async def _send_request(
 
     # The attempt as a whole is bounded from outside; httpx2 bounds only each wait in it.
     bounds = httpx2.Timeout(None, connect=min(CONNECTING, seconds))
-    if call.method == "get":
+    if call.content is None:
         return await sdk.get(call.path, cast_to=httpx2.Response, options={"timeout": bounds})
     return await sdk.post(
         call.path, cast_to=httpx2.Response, content=call.content, options={"timeout": bounds}
@@ -317,34 +314,6 @@ def _trouble_of_body(error: Exception, kind: str, body: bytes) -> Trouble:
     return Trouble("connection", message, again=True, billed=True)
 
 
-APART = 0.003
-"""Seconds between calls that would begin together: about the CPU time it takes to send one."""
-BEHIND = 0.1
-"""The most seconds that a call is delayed."""
-
-
-class Pace:
-    """Spreads calls that would begin at the same moment.
-
-    Calls that begin together take turns at each step, so none is sent before the last one is ready.
-    Their answers arrive together and are read in turns again, so each call keeps waiting for the
-    others. Calls that begin slightly apart stay apart. Calls that are further apart anyway are not
-    delayed.
-    """
-
-    def __init__(self, apart: float = APART) -> None:
-        self._apart = apart
-        self._next = 0.0
-
-    async def turn(self) -> None:
-        """Return when a call may begin."""
-        now = time.monotonic()
-        at = min(max(now, self._next), now + BEHIND)
-        self._next = at + self._apart
-        if at > now:
-            await asyncio.sleep(at - now)
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A complete answer of the API.
@@ -371,20 +340,8 @@ class Reply:
         Raises:
             ValueError: if it is not one; the message says what is missing.
         """
-        if not isinstance(message, Mapping) or message.get("type") != "message":
-            raise ValueError("it is not a message object")
-        wrong = [
-            f"its `{name}` is no {kind}"
-            for name, (kind, form) in _PARTS.items()
-            if not isinstance(message.get(name), form)
-        ]
-        if wrong:
-            raise ValueError(", ".join(wrong))
-        content = message["content"]
-        if not all(isinstance(block, dict) for block in content):
-            raise ValueError("its `content` is not a list of blocks")
-        usage = Usage.of(message["usage"])
-        return cls(content, message["stop_reason"], usage, message["model"], message["id"])
+        read = msgspec.convert(message, _Message)
+        return cls(read.content, read.stop_reason, Usage.of(read.usage), read.model, read.id)
 
     @property
     def text(self) -> str:
@@ -398,14 +355,14 @@ class Reply:
         )
 
 
-_PARTS = {
-    "content": ("list", list),
-    "stop_reason": ("text", str),
-    "usage": ("object", Mapping),
-    "model": ("text", str),
-    "id": ("text", str),
-}
-"""The fields that an answer must have, with their types."""
+class _Message(msgspec.Struct, tag="message"):
+    """The fields that an answer must have, with their types."""
+
+    content: list[dict[str, Any]]
+    stop_reason: str
+    usage: dict[str, Any]
+    model: str
+    id: str
 
 
 class Client:
@@ -414,8 +371,6 @@ class Client:
     def __init__(self, sdk: anthropic.AsyncAnthropic, connection: Connection) -> None:
         self._sdk = sdk
         self._key = connection.api_key_name
-        # A model within the process answers calls one by one.
-        self._pace = Pace(APART if connection.stand_in is None else 0.0)
 
     async def send(
         self,
@@ -449,10 +404,9 @@ class Client:
             raise ValueError(f"The request's `model` is no name: {model!r}.")
         content = encode_body(request)
         worst = worst_case(request, size=len(content))
-        call = Call("post", "/v1/messages", lambda body: Reply.of(json.loads(body)), content)
+        call = Call("/v1/messages", lambda body: Reply.of(json.loads(body)), content)
 
         async def attempt_paid(seconds: float) -> Reply | Trouble:
-            await self._pace.turn()
             ticket = meter.reserve(model, worst)
             try:
                 got = await attempt_at(self._sdk, call, seconds, key=self._key)
@@ -469,8 +423,11 @@ class Client:
 
         return await until_answered(attempt_paid, deadline=deadline)
 
-    async def exchange(self, call: Call[T], *, deadline: float) -> T:
+    async def exchange(self, call: Call[T], *, deadline: float, once: bool = False) -> T:
         """Make a call that costs nothing, by the same rules.
+
+        If a second attempt could do harm, there is none (`once`), unless the first was certainly
+        not accepted.
 
         Raises:
             ModelFault: if no answer came.
@@ -480,7 +437,7 @@ class Client:
         async def attempt_free(seconds: float) -> T | Trouble:
             return await attempt_at(self._sdk, call, seconds, key=self._key)
 
-        return await until_answered(attempt_free, deadline=deadline, once=call.once)
+        return await until_answered(attempt_free, deadline=deadline, once=once)
 
 
 @asynccontextmanager

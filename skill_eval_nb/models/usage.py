@@ -28,7 +28,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -169,65 +169,54 @@ def worst_case(request: Mapping[str, Any], *, size: int | None = None) -> Usage:
     output = request.get("max_tokens")
     if not isinstance(output, int) or isinstance(output, bool) or output < 0:
         raise ValueError(f"The request's `max_tokens` is not a number of tokens: {output!r}.")
-    found = _Found()
-    for part in ("system", "messages", "tools", "cache_control"):
-        found.look(request.get(part), part)
+    blocks = [*_blocks([request.get(part) for part in ("system", "messages", "tools")])]
+    marks = [block.get("cache_control") for block in (request, *blocks)]
+    marks = [mark for mark in marks if isinstance(mark, dict)]
+    media = [
+        (block["type"], source.get("type"), source.get("data"))
+        for block in blocks
+        if block.get("type") in ("image", "document")
+        and isinstance(source := block.get("source"), dict)
+    ]
+    # Base64 is ASCII, so it has as many bytes in the request.
+    packed = sum(
+        len(data)
+        for _, form, data in media
+        if form == "base64" and isinstance(data, str) and data.isascii()
+    )
+    images = sum(kind == "image" for kind, *_ in media)
+    unread = any(kind == "document" and form not in _TEXTS for kind, form, _ in media)
+    offered = [tool.get("type") for tool in request.get("tools") or ()]
+    tools = sum(kind not in (None, "custom") for kind in offered)
     if size is None:
         size = len(encode_body(request))
-    most = size - found.bytes + ADDED * (1 + found.tools) + IMAGE * found.images
-    most += CONTEXT if found.documents else 0
-    if not found.marks:
+    most = size - packed + ADDED * (1 + tools) + IMAGE * images + CONTEXT * unread
+    if not marks:
         return Usage(input_tokens=most, output_tokens=output, calls=1)
     return Usage(
         output_tokens=output,
         cache_write_tokens=most,
         calls=1,
-        cache_write_1h_tokens=most if found.hour else 0,
+        cache_write_1h_tokens=most if any(mark.get("ttl") == "1h" for mark in marks) else 0,
     )
 
 
-class _Found:
-    """The parts of a request that are not priced by their bytes."""
+_TEXTS = ("text", "content", None)
+"""Sources of documents that are in the request as text."""
+_DATA = ("input", "input_schema", "cache_control")
+"""Fields in which names have no meaning: a tool's input and its schema are data."""
 
-    def __init__(self) -> None:
-        self.bytes = 0
-        self.images = 0
-        self.documents = 0
-        self.tools = 0
-        self.marks = 0
-        self.hour = False
 
-    def look(self, value: Any, name: str) -> None:
-        """Look through a part of the request, down to its leaves."""
-        if isinstance(value, list):
-            for item in value:
-                self.look(item, name)
-        elif isinstance(value, dict):
-            self._look_at(value, name)
-
-    def _look_at(self, block: dict[str, Any], name: str) -> None:
-        if name == "cache_control":
-            self.marks += 1
-            self.hour = self.hour or block.get("ttl") == "1h"
-            return
-        kind, source = block.get("type"), block.get("source")
-        if name == "tools" and kind not in (None, "custom"):
-            self.tools += 1
-        form = source.get("type") if isinstance(source, dict) else None
-        if kind == "image" and form is not None:
-            self.images += 1
-        elif kind == "document" and form not in ("text", "content", None):
-            self.documents += 1
-        if form == "base64" and kind in ("image", "document") and isinstance(source, dict):
-            data = source.get("data")
-            # Base64 is ASCII, so it has as many bytes in the request.
-            self.bytes += len(data) if isinstance(data, str) and data.isascii() else 0
-            self.look(block.get("cache_control"), "cache_control")
-            return
-        for key, value in block.items():
-            # A tool's input and its schema are data: names have no meaning in them.
-            if key not in ("input", "input_schema"):
-                self.look(value, key)
+def _blocks(value: Any) -> Iterator[dict[str, Any]]:
+    """Everything in a part of a request that may be a block, at any depth."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _blocks(item)
+    elif isinstance(value, dict):
+        yield value
+        for name, part in value.items():
+            if name not in _DATA:
+                yield from _blocks(part)
 
 
 def encode_body(body: Mapping[str, Any]) -> bytes:
@@ -403,15 +392,6 @@ MILLION = 1_000_000
 Figure = Annotated[float, msgspec.Meta(ge=0)]
 
 
-class Factors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Default prices as multiples of plain input's price (`batch`: a factor on everything)."""
-
-    cache_read: Figure = 0.1
-    cache_write: Figure = 1.25
-    cache_write_1h: Figure = 2.0
-    batch: Figure = 0.5
-
-
 class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """US dollars per million tokens of one model.
 
@@ -477,16 +457,18 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _LADDER = ("cache_read", "input", "cache_write", "cache_write_1h")
 
 
-def _rates(entry: Any, factors: Factors = Factors()) -> Rates:  # noqa: B008 - it is frozen
+_FACTORS = {"cache_read": 0.1, "cache_write": 1.25, "cache_write_1h": 2.0}
+"""Default prices as multiples of plain input's price."""
+
+
+def _rates(entry: Any) -> Rates:
     """The rates of an entry; missing prices are multiples of that of plain input."""
 
     def fill_rates(part: Any) -> Any:
         if not isinstance(part, dict) or not isinstance(part.get("input"), int | float):
             return part
-        rates = {
-            name: part["input"] * factor for name, factor in msgspec.structs.asdict(factors).items()
-        }
-        return rates | {"batch": factors.batch} | part | {"long": fill_rates(part.get("long"))}
+        rates = {name: part["input"] * factor for name, factor in _FACTORS.items()}
+        return rates | {"batch": 0.5} | part | {"long": fill_rates(part.get("long"))}
 
     rates = msgspec.convert(fill_rates(entry), Rates)
     if rates.over:
@@ -601,7 +583,6 @@ def _figure_at(price: Any, over: int) -> float:
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     date: Annotated[str, msgspec.Meta(min_length=1)]
     models: dict[str, Any]
-    factors: Factors = Factors()
     about: Any = None
 
 
@@ -610,10 +591,9 @@ def load_prices(path: str | os.PathLike[str] | None = None) -> Prices:
 
     A file says `{"date": "2026-06", "models": {"NAME": {"input": 3, "output": 15}}}` in US dollars
     per million tokens. A model may also state `cache_read`, `cache_write` (for five minutes) and
-    `cache_write_1h`, also in dollars, and `batch`, a factor; if not stated, they are multiples of
-    the input's price, which `factors` next to `models` can change. `long` states the same for
-    calls that read more than `over` tokens; it applies to all of their tokens. `about` is for
-    remarks.
+    `cache_write_1h`, also in dollars, and `batch`, a factor; if not stated, they are 0.1, 1.25 and
+    2 times the input's price, and 0.5. `long` states the same for calls that read more than `over`
+    tokens; it applies to all of their tokens. `about` next to `models` is for remarks.
 
     Args:
         path: the user's file; None for the one named by SKILL_EVAL_NB_PRICES, if any.
@@ -647,7 +627,7 @@ def _read_prices(path: Path) -> Prices:
         raise BadPrices(f"The file of prices {path} cannot be used: {error}") from None
     for name, entry in file.models.items():
         try:
-            models[name] = _rates(entry, file.factors)
+            models[name] = _rates(entry)
         except msgspec.ValidationError as error:
             wrong.append(f"$.models[{json.dumps(name)}]: {error}")
     if wrong:
