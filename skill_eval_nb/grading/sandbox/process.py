@@ -68,7 +68,6 @@ class Process:
     inside: int | None = field(init=False, default=None)
     _first: int | None = field(init=False, default=None)
     _text: bytes = field(init=False, default=b"")
-    _others: list[int] = field(init=False, default_factory=list)
     _closed: bool = field(init=False, default=False)
 
     def look(self) -> int:
@@ -101,55 +100,46 @@ class Process:
         last = os.read(self.counted[0], 4096).split()[-1:]
         return int(last[0]) if last and last[0].isdigit() and len(last[0]) < len("10000") else 0
 
-    def kill(self) -> None:
-        """End everything in the box: when its first process ends, the kernel ends all others."""
+    def _end_first(self) -> None:
+        """End the first process inside, if it is known: then the kernel ends all others."""
         self.look()
         if self._first is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
-        # once the first has ended, the ids of the others may belong to strangers
-        others = [] if self._first or self.popen.returncode is not None else self._find_others()
+
+    def _end_group(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # the group is empty
             os.killpg(self.popen.pid, signal.SIGKILL)
-        for pid in others:  # those that left the group
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-
-    def _end_inside(self) -> None:
-        """End the first process inside, and let bubblewrap end after it.
-
-        If bubblewrap were killed first, the machine's process 1 would have to collect that
-        process, which may never happen in a container.
-        """
-        self.look()
-        if self._first is not None:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._first, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.popen.wait(LONGEST_END)
-
-    def _find_others(self) -> list[int]:
-        self._others = [*descendants(self.popen.pid)][1:]
-        return self._others
 
     def close(self) -> None:
         """End what is left, and wait until nothing is."""
         if self._closed:
             return
         self._closed = True
-        self._end_inside()
-        self.kill()
+        self._end_first()
+        others: list[int] = []
+        if self._first is not None:
+            # If bubblewrap were killed before the first process has ended, the machine's process 1
+            # would have to collect that, which may never happen in a container.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.popen.wait(LONGEST_END)
+        elif self.popen.returncode is None:  # else their ids may belong to strangers
+            others = [*descendants(self.popen.pid)][1:]
+        self._end_group()
+        for pid in others:  # those that left the group
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
         self.popen.wait()
-        self.kill()  # the first process inside may have become known only now
-        if self.info is not None:
-            os.close(self.info)
-        for end in self.counted or ():
-            os.close(end)
+        self._end_first()  # it may have become known only now
+        self._end_group()
+        for end in (self.info, *(self.counted or ())):
+            if end is not None:
+                os.close(end)
         if self._first is not None:
             _is_readable(self._first, None)  # until it and everything below it has ended
             os.close(self._first)
         until = time.monotonic() + 2
-        while not all(map(has_ended, self._others)) and time.monotonic() < until:
+        while not all(map(has_ended, others)) and time.monotonic() < until:
             time.sleep(0.002)  # killed, but not ended yet
 
 
@@ -432,32 +422,16 @@ def available() -> str | None:
     if shutil.which("bwrap") is None:
         return f"The sandbox is bubblewrap, and no `bwrap` was found: {_INSTALL}. {_OTHERWISE}"
     with tempfile.TemporaryDirectory(prefix="skill-eval-nb-") as folder:
-        box = Box(Path(folder))
-        with lent(box), wrap_command(box, ["true"]) as started:
-            fault = _start_fault(started)
-    if fault is None:
-        return None
+        box = Box(Path(folder), limits=BoxLimits(seconds=30))
+        try:
+            ran = _run(box, ["true"], b"", threading.Event())
+        except OSError as error:
+            fault = f"{error}."
+        else:
+            if ran.exit_code == 0:
+                return None
+            fault = f"{ran.stderr.decode(errors='replace').strip() or ran.message}."
     return f"bubblewrap is installed, but cannot make a sandbox here: {fault} {_HINTS} {_OTHERWISE}"
-
-
-def _start_fault(started: tuple[list[str], tuple[int, ...]]) -> str | None:
-    """What went wrong with a command that is passed open files; None if nothing did."""
-    command, files = started
-    try:
-        ran = subprocess.run(  # noqa: S603 (our own command line)
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=30,
-            pass_fds=files,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{error}."
-    if ran.returncode == 0:
-        return None
-    errors = ran.stderr.decode(errors="replace").strip()
-    return f"{errors or f'`true` ended with {ran.returncode}'}."
 
 
 def run_in_box(
@@ -479,10 +453,14 @@ def run_in_box(
     """
     if (reason := why_not(box.kind)) is not None:
         raise SandboxMissing(reason)
+    return _run(box, argv, stdin, stop or threading.Event())
+
+
+def _run(box: Box, argv: Sequence[str], stdin: bytes, stop: threading.Event) -> Ran:
     with lent(box):
         watch = Watch(box)
         with start_command(box, argv) as process:
-            return talk(process, watch, stdin, stop or threading.Event())
+            return talk(process, watch, stdin, stop)
 
 
 async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:
