@@ -384,9 +384,10 @@ def environment(box: Box) -> dict[str, str]:
         path = os.environ.get("PATH", os.defpath)  # it uses the caller's programs
     else:
         home = "/tmp"  # noqa: S108
-        path = os.pathsep.join([*_python_on_path(), "/usr/local/bin", "/usr/bin", "/bin"])
-    own = {"PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
-    return own | dict(box.environment)
+        own = [os.fspath(folder) for folder in _python() if folder.name == "bin"]
+        path = os.pathsep.join([*own, "/usr/local/bin", "/usr/bin", "/bin"])
+    usual = {"PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+    return usual | dict(box.environment)
 
 
 def python(kind: BoxKind) -> str:
@@ -421,10 +422,6 @@ def _python() -> list[Path]:
     if prefix.is_relative_to("/usr") or prefix == Path("/"):
         return []
     return [folder for name in ("bin", "lib", "lib64") if (folder := prefix / name).is_dir()]
-
-
-def _python_on_path() -> list[str]:
-    return [os.fspath(folder) for folder in _python() if folder.name == "bin"]
 
 
 def _is_reachable(host: Path) -> bool:

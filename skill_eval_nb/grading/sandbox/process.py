@@ -430,7 +430,8 @@ def available() -> str | None:
         else:
             if ran.exit_code == 0:
                 return None
-            fault = f"{ran.stderr.decode(errors='replace').strip() or ran.message}."
+            errors = ran.stderr.decode(errors="replace").strip()
+            fault = f"{errors}." if errors else ran.message
     return f"bubblewrap is installed, but cannot make a sandbox here: {fault} {_HINTS} {_OTHERWISE}"
 
 

@@ -11,11 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import bracex
-import msgspec
 from wcmatch import glob
 
 from skill_eval_nb.disk import NO_LINK, LeadsOut, inside, read_bytes, wide
@@ -30,7 +29,7 @@ from skill_eval_nb.documents.transcript import (
     read_events,
     read_steps,
 )
-from skill_eval_nb.text import count, natural
+from skill_eval_nb.text import count, natural, some
 
 MOST_BRACES = 64
 """The most patterns that one with braces may stand for."""
@@ -161,15 +160,6 @@ def broken(error: Exception) -> CheckVerdict:
     return CheckVerdict(passed=None, evidence=f"{CHECK_FAILED} ({what}); please report it")
 
 
-SORTED_NATURALLY = 500
-"""More names are put in plain order: natural order would take longer than reading the files."""
-
-
-def in_order(names: Sequence[str]) -> list[str]:
-    """Names in natural order; very many in plain order."""
-    return sorted(names, key=natural if len(names) <= SORTED_NATURALLY else None)
-
-
 def show_line(text: str, longest: int = LONGEST_LINE) -> str:
     r"""A name or text on one line, without control characters.
 
@@ -191,12 +181,9 @@ def list_names(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """The first few names in natural order, and how many more there are.
 
     >>> list_names(["b", "a10", "a9"]), list_names([str(n) for n in range(12)], 3)
-    ('a9, a10, b', '0, 1, 2 and 9 more')
+    ('a9, a10 and b', '0, 1, 2 and 9 more')
     """
-    ordered = in_order(names)
-    more = len(ordered) - most
-    head = ", ".join(show_line(name) for name in ordered[:most])
-    return f"{head} and {more} more" if more > 0 else head
+    return some(map(show_line, sorted(names, key=natural)), most)
 
 
 def quote_text(text: str) -> str:
@@ -272,7 +259,7 @@ def list_outputs(folder: str) -> Outputs:
     for name in RUNNER:
         if name in found.names and _is_of_runner(found, name, _OF_RUNNER[name]):
             found.names.remove(name)
-    found.names[:] = in_order(found.names)
+    found.names.sort(key=natural)
     found.folders.sort()
     return found
 
@@ -300,11 +287,7 @@ def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
 def _is_of_runner(found: Outputs, name: str, keys: frozenset[str]) -> bool:
     """Whether a file with such a name is the runner's: an output may have that name, too."""
     try:
-        data = found.read(name)
-        try:
-            raw = msgspec.json.decode(data)
-        except (msgspec.DecodeError, RecursionError):  # `parse` may still be able to read it
-            raw = parse(data, Faults())
+        raw = parse(found.read(name), Faults())
     except (OSError, NotJSON):
         return False
     return isinstance(raw, dict) and not keys.isdisjoint(raw)
@@ -324,25 +307,17 @@ class Content:
     'héllo'
     """
 
-    __slots__ = ("_text", "binary", "data")
-
     def __init__(self, data: bytes) -> None:
         if data.startswith(_WIDE_BEGINS) or data.find(b"\0", 0, _HEAD) >= 0:
             text = wide(data)
             data = data if text is None else text.encode("utf-8", "replace")
         self.data = data
         self.binary = data.find(b"\0", 0, _HEAD) >= 0
-        self._text: str | None = None
 
-    @property
+    @cached_property
     def text(self) -> str:
         r"""The text: invalid UTF-8 replaced, without byte-order mark, line ends as `\n`."""
-        if self._text is None:
-            text = self.data.decode("utf-8", "replace").removeprefix("\ufeff")
-            if "\r" in text:
-                text = text.replace("\r\n", "\n").replace("\r", "\n")
-            self._text = text
-        return self._text
+        return with_plain_ends(self.data.decode("utf-8", "replace").removeprefix("\ufeff"))
 
 
 def with_plain_ends(text: str) -> str:

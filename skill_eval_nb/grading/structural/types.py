@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.disk import LARGEST
 from skill_eval_nb.documents import Eval, Expectation, StructuralExpectation, mend
@@ -34,6 +34,9 @@ from .outputs import (
     verdict_unscored,
 )
 from .search import SearchTerms, TextSearch, sought
+
+if TYPE_CHECKING:
+    from skill_eval_nb.grading.sandbox import Ran
 
 OF_SKILL_EVALUATOR = (
     "file_exists",
@@ -476,7 +479,7 @@ def custom_script(wanted: StructuralExpectation, setting: CheckContext) -> Check
             ran = sandbox.run_in_box(box, ["bash", "-c", script])
         except (OSError, ValueError) as error:  # ValueError: a null byte in the script
             return verdict_unscored(f"the script cannot be started: {error}")
-    found = _script_verdict(script, ran.exit_code, ran.ended, ran.message, ran.stdout, ran.stderr)
+    found = _script_verdict(script, ran)
     if not ran.left:
         return found
     return replace(found, evidence=f"{found.evidence}; {ran.left_words.removesuffix('.')}")
@@ -501,26 +504,16 @@ def _copy(outputs: Outputs, to: Path) -> None:
         (to / name).chmod(0o600 | executable)
 
 
-def _script_verdict(
-    script: str, exit_code: int | None, ended: str, message: str, stdout: bytes, stderr: bytes
-) -> CheckVerdict:
-    if ended != "exit":
-        fault = message.replace("The command", "The script", 1).removesuffix(".")
-        return verdict_failed(f"{fault}{_last_line(stdout, stderr)}")
-    if exit_code == 0:
-        return verdict_passed(
-            f"{_quote_script(script)} ended with exit code 0{_last_line(stdout, stderr)}"
-        )
-    missing = _UNKNOWN_COMMAND.search(stderr.decode("utf-8", "replace"))
-    if exit_code == 127 and missing is not None:
+def _script_verdict(script: str, ran: Ran) -> CheckVerdict:
+    last = _last_line(ran.stdout, ran.stderr)
+    if ran.ended != "exit":
+        fault = ran.message.replace("The command", "The script", 1).removesuffix(".")
+        return verdict_failed(f"{fault}{last}")
+    missing = _UNKNOWN_COMMAND.search(ran.stderr.decode("utf-8", "replace"))
+    if ran.exit_code == 127 and missing is not None:
         return verdict_unscored(f"the sandbox has no program {missing[1]}, which the script needs")
-    return verdict_failed(
-        f"{_quote_script(script)} ended with exit code {exit_code}{_last_line(stdout, stderr)}"
-    )
-
-
-def _quote_script(script: str) -> str:
-    return f"`{show_line(' '.join(script.split()), 80)}`"
+    ended = f"`{show_line(' '.join(script.split()), 80)}` ended with exit code {ran.exit_code}"
+    return CheckVerdict(ran.exit_code == 0, f"{ended}{last}")
 
 
 def _last_line(stdout: bytes, stderr: bytes) -> str:
