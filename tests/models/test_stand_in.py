@@ -19,10 +19,9 @@ from skill_eval_nb.grading.structural import check
 from skill_eval_nb.models.ask import TEXT, YES_OR_NO, a_list, an_object, one_of, or_null
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft_run
-from skill_eval_nb.models.stand_in.answers import see_work
+from skill_eval_nb.models.stand_in.answers import propose, see_work
 from skill_eval_nb.models.stand_in.app import App, transport
 from skill_eval_nb.models.stand_in.reading import PrefixCache, count_request, minimal
-from skill_eval_nb.models.stand_in.writers import propose
 from tests.grading.structural.made import lay
 from tests.stand_in import serve
 from tests.stand_in.validating import complaint

@@ -12,12 +12,13 @@ from typing import Any
 
 import httpx2
 
-from skill_eval_nb.models.stand_in import Role, agent, answers, reading
-from skill_eval_nb.models.stand_in.answers import ComposedReply
+from skill_eval_nb.models.stand_in import Role, agent, reading
 from skill_eval_nb.models.stand_in.app import (
     Batches,
+    ComposedReply,
     RefusedRequest,
     event,
+    limit,
     stream_events,
 )
 
@@ -213,23 +214,23 @@ def _spoil(
             return ComposedReply([], "refusal", 1)
         case "huge_answer":
             text = {"type": "text", "text": "huge " * (fault.size // 5)}
-            return answers.limit([text], "end_turn", allowed)
+            return limit([text], "end_turn", allowed)
         case "max_tokens":
             half = min(allowed, reply.output_tokens // 2)
-            return answers.limit(reply.content, reply.stop_reason, half)
+            return limit(reply.content, reply.stop_reason, half)
         case "huge_output" if role == "executor":
             situation = agent.Situation(app.stand_in, request)
             command = f"head -c {fault.size} /dev/zero | tr '\\0' x | tee {HUGE}"
             step = next(agent.bash(situation, "This will be large.", command), None)
             if step and not any(use.input.get("command") == command for use in situation.uses):
-                return answers.limit(agent.use(situation, step), "tool_use", allowed)
+                return limit(agent.use(situation, step), "tool_use", allowed)
         case _ if role != "executor" and reply.content:
             text = reply.content[0]["text"]
             if role == "judge" and reply.stop_reason == "end_turn":
                 text = json.dumps(_wrong(json.loads(text), fault.kind), ensure_ascii=False)
             if fault.kind == "invalid_json":
                 text = text[: max(1, len(text) // 2)] + " … and so on"
-            return answers.limit([{"type": "text", "text": text}], reply.stop_reason, allowed)
+            return limit([{"type": "text", "text": text}], reply.stop_reason, allowed)
     return reply
 
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from skill_eval_nb.models.stand_in import StandIn
-from skill_eval_nb.models.stand_in import writers as proposer
+from skill_eval_nb.models.stand_in import StandIn, answers
 from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
@@ -237,7 +236,7 @@ class World(Search):
     def propose(self, base) -> str:
         """The stand-in's proposal, by the real question and the real reading of its answer."""
         asked = question("stand-in", NAME, "# Books\n", self.steps, base, ())
-        return asked.read(proposer.propose(StandIn(), asked.body()))
+        return asked.read(answers.propose(StandIn(), asked.body()))
 
 
 def test_the_best_description_is_found_in_45_of_50_seeds():

@@ -1,4 +1,4 @@
-"""Compose the content of an answer to a request, without side effects.
+"""What the stand-in answers in JSON: as judge, comparator, analyst, merger, drafter, proposer.
 
 As judge, comparator and analyst, the stand-in knows two kinds of outputs: those that state their
 quality (`stand-in quality: 3.42`), and the texts written by hand for the demo skill's evals. What
@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean
 from typing import Any
 
-from . import Role, StandIn, agent, normal, reading, writers
-from .agent import OPENLY
-from .reading import as_score, minimal
+from skill_eval_nb.skill_md import fields, parts
+
+from . import StandIn, normal, reading
+from .agent import OPENLY, levels_by_hand, words
+from .reading import as_score
 
 PASSES_AT = 3.0
 """The quality at which an expectation of average difficulty is met half of the time."""
@@ -74,7 +78,7 @@ def see_work(stand_in: StandIn, text: str) -> SeenWork:
 def _level_of(line: str) -> float | None:
     """The quality that a line states, or that the texts by hand with this line have on average."""
     stated = STATED.search(line)
-    return float(stated[1]) if stated else agent.levels_by_hand().get(line)
+    return float(stated[1]) if stated else levels_by_hand().get(line)
 
 
 DIMENSION = re.compile(r"^### (.+?)(?: \(weight [^)\n]*\))?[ \t]*$", re.MULTILINE)
@@ -177,7 +181,7 @@ def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, A
     whose = "the loser's" if SKILL.search(works["loser"]) else "the winner's"
     return {
         "transcript_insights": {
-            f"{side}_execution_pattern": _pattern(text) for side, text in works.items()
+            f"{side}_execution_pattern": _describe_pattern(text) for side, text in works.items()
         },
         "instruction_following": {
             side: {"issues": [], "score": 2 * as_score(work.quality)} for side, work in seen.items()
@@ -201,7 +205,7 @@ def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def _pattern(work: str) -> str:
+def _describe_pattern(work: str) -> str:
     opened = OPENED.search(work)
     if opened is None:
         return "no transcript -> outputs"
@@ -235,46 +239,303 @@ def _is_same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return fewest > 0 and len(both[0] & both[1]) >= SHARED * fewest
 
 
-ANSWERERS: dict[Role, Callable[[StandIn, Mapping[str, Any]], Any]] = {
-    "analyst": answer_analyst,
-    "comparator": compare,
-    "drafter": writers.draft,
-    "eval_drafter": writers.draft_evals,
-    "judge": answer_judge,
-    "merger": merge,
-    "proposer": writers.propose,
-    "query_drafter": writers.draft_queries,
+DRAFT_PART = reading.fences("suggestions")
+SUGGESTION = re.compile(
+    r"^\[(?P<id>G\d+)\] \(\d+ runs; .*?; evals (?P<evals>[^)]*)\) (?P<text>.*)$", re.MULTILINE
+)
+NAMED = re.compile(r"`([^`]{2,60})`")
+FIELDS = (
+    *("text", "type", "description", "pattern", "match", "match_any", "match_regex", "critical"),
+    *("count", "operator", "name", "weight", "anchor_1", "anchor_3", "anchor_5", "prompt"),
+)
+
+
+def _fenced_parts(
+    fences: re.Pattern[str], request: Mapping[str, Any]
+) -> tuple[str, dict[str, str]]:
+    """All texts of a request as one, and the material between its fences by their tags."""
+    text = "\n".join(reading.message_texts(request))
+    return text, {part["tag"]: part["text"] for part in fences.finditer(text)}
+
+
+def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The drafter's answer: a check for each name that a suggestion has in backticks."""
+    _, parts = _fenced_parts(DRAFT_PART, request)
+    return {
+        "drafts": [
+            {
+                "why": f"Graders miss a check of `{name}`.",
+                "rests_on": [suggestion["id"]],
+                "kind": "add",
+                "part": "structural_expectations",
+                "evals": suggestion["evals"].split(", "),
+                "target": None,
+                "items": [
+                    dict.fromkeys(FIELDS)
+                    | {"type": "file_contains", "description": f"An output file names {name}"}
+                    | {"match": name, "critical": False}
+                ],
+            }
+            for suggestion in SUGGESTION.finditer(parts.get("suggestions", ""))
+            for name in NAMED.findall(suggestion["text"])
+        ]
+    }
+
+
+TRIED_PART = reading.fences("tried|failures")
+BASE = re.compile(r"went wrong in round (\d+)")
+LISTS = {
+    "for": " Use it as well for requests that mention {}.",
+    "not for": " Not for requests that mention {}.",
 }
-"""The functions that answer with JSON, by role; other roles get a minimal answer."""
+"""The sentences at the end of a proposal; the stand-in as executor respects the second one."""
+NUMBER = re.compile(r" \(\d+\)$")
+MOST_WORDS = 30
+LONGEST_DESCRIPTION = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ComposedReply:
-    """The content of an answer, its stop reason, and its number of tokens."""
+def propose(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The description, with one sentence about further uses and one about what it is not for.
 
-    content: list[dict[str, Any]]
-    stop_reason: str
-    output_tokens: int
+    The first sentence lists words of missed queries: the shared ones, or if there are none, all.
+    The second lists words of the description that occur in queries that should not trigger. A
+    description that was tried before gets a number, as it must differ.
+    """
+    whole, parts = _fenced_parts(TRIED_PART, request)
+    tried = [row["description"] for row in _read_rows(parts["tried"])]
+    base = BASE.search(whole)
+    plain, listed = _part_description(NUMBER.sub("", tried[int(base[1]) - 1] if base else ""))
+    failures = [
+        (row["should_trigger"], words(row["query"])) for row in _read_rows(parts["failures"])
+    ]
+    misleading = frozenset().union(*(query for should, query in failures if not should))
+    counts = Counter(word for should, query in failures if should for word in query)
+    often = min(2, max(counts.values(), default=0))
+    shared = {word for word, n in counts.items() if n >= often} - misleading
+    lists = _list_words("for", (listed["for"] | shared) - misleading - words(plain))
+    lists += _list_words("not for", (listed["not for"] | words(plain) & misleading) - shared)
+    description = (plain.strip() or "A skill.")[: LONGEST_DESCRIPTION - len(lists)] + lists
+    times = sum(NUMBER.sub("", text).casefold() == description.casefold() for text in tried)
+    return {
+        "why": f"{len(shared)} words of missed queries come in.",
+        "description": f"{description} ({times + 1})" if times else description,
+    }
 
 
-def compose(stand_in: StandIn, request: Mapping[str, Any], role: Role) -> ComposedReply:
-    """The answer to a valid request."""
-    if role == "executor":
-        content, stop_reason = agent.act(agent.Situation(stand_in, request))
-    else:
-        answerer = ANSWERERS.get(role)
-        answer = answerer(stand_in, request) if answerer else minimal(reading.schema_of(request))
-        text, stop_reason = json.dumps(answer, ensure_ascii=False), "end_turn"
-        content = [{"type": "text", "text": text}]
-    return limit(content, stop_reason, request["max_tokens"])
+def _part_description(text: str) -> tuple[str, dict[str, set[str]]]:
+    """A description without the sentences of `LISTS`, and the words of each."""
+    found: dict[str, set[str]] = {}
+    for which, sentence in LISTS.items():
+        before, _, after = sentence.partition("{}")
+        match = re.search(f"{re.escape(before)}(.*?){re.escape(after)}", text)
+        found[which] = set(re.findall("“([^”]*)”", match[1]) if match else ())
+        text = text.replace(match[0], "") if match else text
+    return text, found
 
 
-def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
-    """An answer that stops at `max_tokens`, like the API's: in its text, before any tool use."""
-    whole = sum(map(reading.count, content))
-    if whole <= allowed:
-        return ComposedReply(content, stop_reason, max(1, whole))
-    room = max(0, allowed * reading.BYTES_A_TOKEN - len('{"type":"text","text":""}'))
-    text = content[0]["text"].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
-    kept = [{**content[0], "text": text}] if text.strip() else []
-    return ComposedReply(kept, "max_tokens", max(1, allowed))
+def _list_words(which: str, names: set[str]) -> str:
+    quoted = [f"“{name}”" for name in sorted(names)[:MOST_WORDS]]
+    listed = " or ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
+    return LISTS[which].format(listed) if quoted else ""
+
+
+def _read_rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+QUERY_PART = reading.fences("skill|others|existing")
+COUNTS = re.compile(
+    r"exactly (\d+) queries that should trigger and (\d+) that should not, at least (\d+) of these"
+)
+OTHER = re.compile(r"^- ([\w .-]+?): (.+)$", re.MULTILINE)
+OPENING = re.compile(
+    r"^(?P<when>(?:use |apply )?(?:this |it )?(?:skill )?(?:when(?:ever)? |if |for )|)"
+    r"(?:(?:the |a )?users? |you |somebody |someone |people |)"
+    r"(?:(?:asks?|wants?|needs?|has|have) (?:you )?(?P<thing>to |for )|)",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that says when a skill is used."""
+LONGEST = 14
+"""Words of a task."""
+
+WHATEVER = "do this: {:.100}"
+"""The task of a description that names no action."""
+DISTINCT = 88
+"""At this ratio of rapidfuzz (0-100) or more, two queries count as the same."""
+
+WISHES = (
+    "can you {do}? {why}",
+    "{why} I have to {do}, and would be glad of some help",
+    "hey, please {do} for me. {why}",
+    "{why} So what I am after: {do}.",
+    "Could somebody {do} here? {why}",
+    "i keep putting this off... {do}, that is all i want. {why}",
+    "{why} What is the best way to {do}? Just do it, please.",
+    "My task for this afternoon is to {do}. {why}",
+    "{do} - could you start on that? {why}",
+    "Not sure how to put it, but: {do}. {why}",
+)
+REASONS = (
+    "My boss wants it by Friday and I am already late.",
+    "I have just taken over from a colleague who left no hints at all.",
+    "It is the third time this month, and last time took me a whole day.",
+    "We are four people in the team and none of us has done it before.",
+    "Everything is in the folder from yesterday, as far as I know.",
+    "A customer rang up this morning and was not amused, to say the least.",
+    "No hurry, it would simply make next Monday's meeting shorter.",
+    "I tried on my own for an hour and gave up somewhere in the middle.",
+    "There is an old attempt somewhere, yet nobody trusts it any longer.",
+    "Sorry for the bother, I am rather new to all of this.",
+)
+CLOSE = (
+    "explain to my mother what {word} means, in a sentence or two",
+    "tell me who invented {word} and in what year",
+    "find a nice picture of {word} for the front of a birthday card",
+    "translate the single word {word} to Spanish",
+    "spell {word} backwards, it is for a quiz",
+)
+FAR = (
+    "suggest a name for our new cat",
+    "work out how long it takes to boil eleven eggs",
+    "recommend a novel for a long train ride",
+    "write a limerick about Tuesday",
+    "say whether it rains more in Bergen or in Cork",
+)
+
+
+def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The requested number of queries of each kind, from the sentences of the descriptions.
+
+    Near misses come from the other skills' descriptions; without other skills, they are small talk
+    about words of the skill.
+    """
+    text, parts = _fenced_parts(QUERY_PART, request)
+    positives, negatives, near_misses = map(int, COUNTS.findall(text)[-1])
+    name, own = _front_matter(parts["skill"])
+    known = parts["existing"]
+    near = max(near_misses, negatives - 2)
+    listed = OTHER.findall(parts["others"])
+    others = [(other, _without_name(description, name)) for other, description in listed]
+    return {
+        "queries": [
+            *_pick_new(positives, _draft_positives(own), known),
+            *_pick_new(near, _draft_near_misses(own, others), known),
+            *_pick_new(negatives - near, _word_tasks("It is about something else.", FAR), known),
+        ]
+    }
+
+
+EVAL_COUNTS = re.compile(r"exactly (\d+) evals of which .*? and (\d+) that it should not change")
+FOR = {True: "It is to show what “{}” makes better.", False: "It is about something else."}
+HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
+
+
+def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
+    """A form to fill in: tasks from the description, for one heading of the skill after another."""
+    text, parts = _fenced_parts(QUERY_PART, request)
+    total, unchanged = map(int, EVAL_COUNTS.findall(text)[-1])
+    name, own = _front_matter(parts["skill"])
+    tasks = _pick_new(total - unchanged, _draft_positives(own), "")
+    tasks += _pick_new(unchanged, _word_tasks("", FAR), "")
+    headings = HEADING.findall(parts["skill"]) or [name]
+    evals = [
+        {
+            "why": FOR[task["should_trigger"]].format(heading),
+            "skill_helps": task["should_trigger"],
+            "name": f"task-{at + 1}",
+            "prompt": task["query"],
+            "expected_output": f"To be written: what a good answer looks like ({heading}).",
+            "files": [],
+            "checks": [ANY_OUTPUT],
+            "judged": ["All that was asked for is there"],
+        }
+        for at, task in enumerate(tasks)
+        for heading in [headings[at % len(headings)]]
+    ]
+    anchors = {"anchor_1": "Of no use.", "anchor_3": "Of some use.", "anchor_5": "Ready for use."}
+    useful = {"name": "usefulness", "description": f"What {name} is for is reached.", "weight": 1.0}
+    return {"rubric": [useful | anchors], "evals": evals}
+
+
+ANY_OUTPUT = {"type": "file_count", "description": "Something was written", "critical": True}
+ANY_OUTPUT |= {"pattern": "*", "count": 1, "operator": ">="}
+
+
+def _pick_new(number: int, rows: Iterator[dict[str, Any]], known: str) -> list[dict[str, Any]]:
+    """The first rows whose queries are new, and not almost the same as an earlier one."""
+    from rapidfuzz import fuzz
+
+    before = [line.partition(") ")[2].casefold() for line in known.splitlines()]
+    found: list[dict[str, Any]] = []
+    while len(found) < number and (row := next(rows, None)) is not None:
+        query = " ".join(row["query"].split()).casefold()
+        if max((fuzz.ratio(query, text) for text in before), default=0) < DISTINCT:
+            before.append(query)
+            found.append(row)
+    return found
+
+
+def _draft_positives(own: str) -> Iterator[dict[str, Any]]:
+    for row in _word_tasks("It is what the skill does.", _find_tasks(own)):
+        yield row | {"should_trigger": True}
+
+
+def _draft_near_misses(own: str, others: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    each = [
+        _word_tasks(f"It is what {other} does.", _find_tasks(text), other) for other, text in others
+    ]
+    for rows in zip(*each, strict=False):
+        yield from rows
+    if not others:
+        longest = sorted(words(own), key=lambda word: (-len(word), word))
+        close = [sentence.format(word=word) for word in longest or ["it"] for sentence in CLOSE]
+        for row in _word_tasks("It shares a word with the skill.", close):
+            yield row | {"near_miss": True}
+
+
+def _word_tasks(
+    why: str, tasks: Sequence[str], right: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Each task in each way of asking, in an order in which neighbours share little."""
+    ways = [*product(range(len(WISHES)), range(len(REASONS)))]
+    ways.sort(key=lambda way: (way[1] - way[0]) % len(REASONS))
+    for turn, (shift, (wish, reason)) in enumerate(product(range(len(tasks)), ways)):
+        query = WISHES[wish].format(do=tasks[(turn + shift) % len(tasks)], why=REASONS[reason])
+        yield {
+            "why": why,
+            "should_trigger": False,
+            "near_miss": right is not None,
+            "right_skill": right,
+            "query": query,
+        }
+
+
+def _find_tasks(description: str) -> list[str]:
+    """The actions in a description, as requests: `Sorts tables.` gives `sort tables`."""
+    found = []
+    for part in re.split(r"[.;:()\n]+\s*|, (?:or|and) (?=when)", description):
+        opening = OPENING.match(part)
+        task = part[opening.end() if opening else 0 :].partition(" and has ")[0].split()[:LONGEST]
+        if len(words(" ".join(task))) < 2 or opening is None:
+            continue
+        if opening["thing"] == "for ":
+            found.append(" ".join(["prepare", *task]))
+        elif opening["thing"] or not opening["when"]:
+            verb = re.sub("(?<=[a-rt-z])s(?=,?$)", "", task[0][:1].lower() + task[0][1:])
+            found.append(" ".join([verb, *task[1:]]))
+    return [row.rstrip(",") for row in found] or [WHATEVER.format(description)]
+
+
+def _front_matter(skill_md: str) -> tuple[str, str]:
+    """A skill's name, and its description without the name."""
+    front = fields(parts(skill_md)[1])
+    name = str(front["name"])
+    return name, _without_name(str(front["description"]), name)
+
+
+def _without_name(description: str, name: str) -> str:
+    """A description without the skill's name, unless the name is an ordinary word."""
+    coined = re.search(r"[\W_]", name) is not None
+    return (
+        re.sub(re.escape(name), "it", description, flags=re.IGNORECASE) if coined else description
+    )

@@ -1,4 +1,4 @@
-"""The app: answers requests of any kind, through an in-process transport."""
+"""The app: answers requests of any kind, in each role, through an in-process transport."""
 
 from __future__ import annotations
 
@@ -6,14 +6,48 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
 import httpx2
 
 from ..usage import encode_body
-from . import Role, StandIn, reading, uniform
-from .answers import ComposedReply, compose
+from . import Role, StandIn, agent, answers, reading, uniform
+
+ANSWERERS: dict[Role, Callable[[StandIn, Mapping[str, Any]], Any]] = {
+    "analyst": answers.answer_analyst,
+    "comparator": answers.compare,
+    "drafter": answers.draft,
+    "eval_drafter": answers.draft_evals,
+    "judge": answers.answer_judge,
+    "merger": answers.merge,
+    "proposer": answers.propose,
+    "query_drafter": answers.draft_queries,
+    "other": lambda _, request: reading.minimal(reading.schema_of(request)),
+}
+"""The functions that answer with JSON, by role."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedReply:
+    """The content of an answer, its stop reason, and its number of tokens."""
+
+    content: list[dict[str, Any]]
+    stop_reason: str
+    output_tokens: int
+
+
+def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
+    """An answer that stops at `max_tokens`, like the API's: in its text, before any tool use."""
+    whole = sum(map(reading.count, content))
+    if whole <= allowed:
+        return ComposedReply(content, stop_reason, max(1, whole))
+    room = max(0, allowed * reading.BYTES_A_TOKEN - len('{"type":"text","text":""}'))
+    text = content[0]["text"].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+    kept = [{**content[0], "text": text}] if text.strip() else []
+    return ComposedReply(kept, "max_tokens", max(1, allowed))
+
 
 OUTCOMES = ("succeeded", "errored", "canceled", "expired")
 
@@ -171,7 +205,13 @@ class App:
 
     def compose(self, request: Mapping[str, Any], role: Role) -> ComposedReply:
         """The content of the answer to a valid request."""
-        return compose(self.stand_in, request, role)
+        if role == "executor":
+            content, stop_reason = agent.act(agent.Situation(self.stand_in, request))
+        else:
+            answer = ANSWERERS[role](self.stand_in, request)
+            text, stop_reason = json.dumps(answer, ensure_ascii=False), "end_turn"
+            content = [{"type": "text", "text": text}]
+        return limit(content, stop_reason, request["max_tokens"])
 
     def answer_in_batch(self, request: Any) -> dict[str, Any]:
         """The result of one request of a batch."""
