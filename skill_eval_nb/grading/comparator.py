@@ -35,7 +35,7 @@ from .evidence.contents import IMAGES, IMAGES_BYTES
 from .judge import (
     EXPECTED,
     Case,
-    Unjudged,
+    check_names,
     indent_further_lines,
     payment_of,
     showing_of,
@@ -185,9 +185,7 @@ def prepare(
     Raises:
         Unjudged: there is nothing to show, or the rubric's names cannot be used.
     """
-    names = [" ".join(each.name.split()) for each in case.dimensions]
-    if len({*names, ""}) <= len(names):
-        raise Unjudged("the rubric has a dimension without a name, or two of the same name")
+    check_names(case.dimensions)
     hidden = tuple(dict.fromkeys((*case.hidden, *other.hidden)))
     sides = tuple(dict.fromkeys((*case.configurations, *other.configurations)))
     cases = [replace(each, hidden=hidden, configurations=sides) for each in (case, other)]

@@ -233,21 +233,20 @@ Unjudged = Unanswered
 """There is no judging, and `reason` says why; it never becomes a score."""
 
 
-def same_model(judge: Judge | str, executor_model: str | None) -> str | None:
+def same_model(judge_model: str, executor_model: str | None) -> str | None:
     """A warning if the judge would judge its own work; else None.
 
-    >>> same_model(Judge("model-b"), "model-a") is None
+    >>> same_model("model-b", "model-a") is None
     True
     >>> print(same_model("model-a", "model-a"))
     judge and executor are the same model (model-a): models favour their own work, so the scores
     may be too high on both sides; choose another judge_model
     """
-    model = judge if isinstance(judge, str) else judge.model
-    if not executor_model or model.lower() != executor_model.lower():
+    if judge_model.lower() != (executor_model or "").lower():
         return None
     return (
-        f"judge and executor are the same model ({model}): models favour their own work, so the "
-        "scores may be too high on both sides; choose another judge_model"
+        f"judge and executor are the same model ({judge_model}): models favour their own work, so "
+        "the scores may be too high on both sides; choose another judge_model"
     )
 
 
@@ -314,14 +313,19 @@ def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
     """
     if not case.expectations and not case.dimensions:
         raise Unjudged("the eval has neither expectations for a judge nor a rubric")
-    names = [" ".join(dimension.name.split()) for dimension in case.dimensions]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice or "" in names:
-        which = f"named {', '.join(twice)} more than once" if twice else "without a name"
-        raise Unjudged(
-            f"the rubric has a dimension {which}; scores are kept by name, so each needs its own"
-        )
+    check_names(case.dimensions)
     return Prepared(judge, case, showing_of(case, judge.shown_chars, images=images))
+
+
+def check_names(dimensions: Sequence[Dimension]) -> None:
+    """Check that scores can be kept by the names of a rubric.
+
+    Raises:
+        Unjudged: a dimension has no name, or the name of another one.
+    """
+    names = {" ".join(dimension.name.split()) for dimension in dimensions}
+    if len(names | {""}) <= len(dimensions):
+        raise Unjudged("the rubric has a dimension without a name, or two of the same name")
 
 
 def showing_of(case: Case, chars: int, *, images: bool = True) -> Showing:

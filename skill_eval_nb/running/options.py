@@ -285,7 +285,7 @@ def _model_advice(plan: Spec) -> Iterator[str]:
     models = [plan.executor_model]
     if plan.judge is not None:
         models.append(plan.judge.model)
-        warning = same_model(plan.judge, plan.executor_model)
+        warning = same_model(plan.judge.model, plan.executor_model)
         if warning is not None and plan.connection.stand_in is None:
             yield warning
     if plan.connection.stand_in is not None:
