@@ -327,7 +327,7 @@ def _skill_files(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, 
 def _show_works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
     """The outputs and transcript of each side; each has half of the room."""
     cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
-    return [showing_of(case, room // 2, images=False) for case in cases]
+    return [showing_of(case, room // 2, images=0) for case in cases]
 
 
 def _verdict_text(comparison: Comparison) -> str:

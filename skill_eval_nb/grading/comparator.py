@@ -31,7 +31,7 @@ from skill_eval_nb.models.ask import (
 )
 
 from .evidence import SHOWN_CHARS, Cover, Showing, uncover_names
-from .evidence.contents import IMAGES, IMAGES_BYTES
+from .evidence.contents import IMAGES
 from .judge import (
     EXPECTED,
     Case,
@@ -139,7 +139,6 @@ MIN_LINE = 24
 """A line of a skill with at least this many characters is not in a transcript by chance."""
 _PART = r'(<transcript part="[^"]*" nonce="{nonce}">\n)(.*?)(\n</transcript nonce="{nonce}">\n)'
 _LEFT_OUT = "[a line is left out here]"
-_NO_ROOM = "(This picture is not shown: there is no room for more pictures.)\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,37 +206,33 @@ def prepare(
 
 
 def _show_both(cases: Iterable[Case]) -> list[Showing]:
-    half = SHOWN_CHARS // 2
-    both = [(case, showing_of(case, half)) for case in cases]
+    half, images = SHOWN_CHARS // 2, IMAGES // 2
+    both = [(case, showing_of(case, half, images=images)) for case in cases]
     spare = [half - (showing.shown.chars or 0) for _, showing in both]
     return [
-        showing_of(case, half + left) if showing.shown.left_out and left > 0 else showing
+        showing_of(case, half + left, images=images)
+        if showing.shown.left_out and left > 0
+        else showing
         for (case, showing), left in zip(both, reversed(spare), strict=True)
     ]
 
 
 def _strip_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:
-    """What is shown, without lines of a skill, and with at most half of a request's pictures."""
-    left_out = list(showing.shown.left_out)
+    """What is shown, without lines of a skill in its transcript."""
     blocks: list[dict[str, Any]] = []
-    hidden = pictures = size = 0
+    hidden = 0
     for block in showing.blocks:
         if block["type"] == "text":
             text, times = _remove_lines(block["text"], showing.nonce, lines)
             hidden += times
             blocks.append(text_block(text))
-            continue
-        own = len(block["source"]["data"]) * 3 // 4
-        if pictures < IMAGES // 2 and size + own <= IMAGES_BYTES // 2:
-            pictures, size = pictures + 1, size + own
-            blocks.append(block)
         else:
-            left_out.append(NotShown(what="a picture", reason="there is room for no more of them"))
-            blocks.append(text_block(_NO_ROOM))
-    if hidden:
-        reason = "lines of a skill would reveal the side"
-        left_out.append(NotShown(what=f"transcript: {hidden} lines", reason=reason))
-    shown = msgspec.structs.replace(showing.shown, left_out=left_out, images=pictures)
+            blocks.append(block)
+    if not hidden:
+        return showing
+    reason = "lines of a skill would reveal the side"
+    lost = NotShown(what=f"transcript: {hidden} lines", reason=reason)
+    shown = msgspec.structs.replace(showing.shown, left_out=[*showing.shown.left_out, lost])
     return replace(showing, blocks=tuple(blocks), shown=shown)
 
 

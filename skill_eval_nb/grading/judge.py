@@ -49,7 +49,7 @@ from skill_eval_nb.models.ask import (
 )
 
 from .evidence import Showing, show, uncover_names
-from .evidence.contents import SHOWN_CHARS
+from .evidence.contents import IMAGES, SHOWN_CHARS
 from .grades import rubric_summary
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ class Prepared:
     showing: Showing
 
 
-def prepare(judge: Judge, case: Case, *, images: bool = True) -> Prepared:
+def prepare(judge: Judge, case: Case, *, images: int = IMAGES) -> Prepared:
     """Read a run's files and choose what is shown of them.
 
     Raises:
@@ -328,7 +328,7 @@ def check_names(dimensions: Sequence[Dimension]) -> None:
         raise Unjudged("the rubric has a dimension without a name, or two of the same name")
 
 
-def showing_of(case: Case, chars: int, *, images: bool = True) -> Showing:
+def showing_of(case: Case, chars: int, *, images: int = IMAGES) -> Showing:
     """What is shown of a run, in at most this many characters.
 
     Raises:
@@ -614,7 +614,7 @@ async def judge(
         if fault.kind != "refused" or not ready.showing.shown.images:
             raise Unjudged(f"the judge model gave no answer: {fault}") from fault
         # If the API cannot read one picture, it refuses the whole request, so try without any.
-        ready = await asyncio.to_thread(prepare, ready.judge, ready.case, images=False)
+        ready = await asyncio.to_thread(prepare, ready.judge, ready.case, images=0)
         try:
             found = await ask_all()
         except ModelFault as again:

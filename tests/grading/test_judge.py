@@ -181,7 +181,7 @@ def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None
     assert kinds == [{"text", "image"}, {"text"}]
     assert one.shown is not None
     assert one.shown.images == 0
-    assert any("refused the pictures" in left.reason for left in one.shown.left_out)
+    assert any("the API refused them" in left.reason for left in one.shown.left_out)
     with pytest.raises(Unjudged, match="Could not process image"):
         judged(of, fault)
     (of.outputs / "chart.png").unlink()

@@ -320,22 +320,21 @@ def pieces_of(tag: str, folder: Path, cover: Cover, ignored: Collection[str] = (
     return pieces
 
 
-def with_pictures(pieces: Sequence[Piece], wanted: bool) -> list[Piece]:
+def with_pictures(pieces: Sequence[Piece], most: int) -> list[Piece]:
     """The pieces, in which pictures beyond the limits are only named."""
     count = size = 0
     out = []
     for piece in pieces:
         if piece.content.picture is not None:
-            reason = None
-            if not wanted:
-                reason = "the model's API refused the pictures"
-            elif count == IMAGES:
-                reason = f"{IMAGES} pictures come before it, the most allowed"
-            elif size + piece.entry.size > IMAGES_BYTES:
-                reason = f"with it, the pictures would have more than {IMAGES_BYTES:,} bytes"
-            if reason is None:
-                count, size = count + 1, size + piece.entry.size
+            if not most:
+                reason = "no pictures are sent for an analysis, or after the API refused them"
+            elif count == most:
+                reason = f"{most} pictures come before it, the most allowed"
+            elif size + piece.entry.size > IMAGES_BYTES * most // IMAGES:
+                reason = "there is no room for the bytes of more pictures"
             else:
+                reason, count, size = None, count + 1, size + piece.entry.size
+            if reason is not None:
                 piece = replace(piece, content=Content("image", reason=reason))  # noqa: PLW2901
         out.append(piece)
     return out
@@ -433,7 +432,7 @@ def show(
     skills: Iterable[str] = (),
     configurations: Iterable[str] = (),
     ignored: Collection[str] = (),
-    images: bool = True,
+    images: int = IMAGES,
 ) -> Showing:
     """Choose what is shown of a run by the rule above.
 
@@ -446,7 +445,7 @@ def show(
         skills: names of skills, covered where the text means the skill.
         configurations: names of configurations, covered if they are whole words.
         ignored: files directly in `outputs` that the executor did not produce.
-        images: whether pictures may be sent as pictures.
+        images: the most pictures that are sent as pictures; 0 for none.
 
     Raises:
         OSError: `outputs` or `inputs` cannot be listed, or a link of that name leads elsewhere.

@@ -114,9 +114,9 @@ def test_pictures_documents_inputs_and_what_cannot_be_shown(tmp_path: Path) -> N
     assert "- a/old.bin (27 bytes): not shown: a binary file" in text
     assert [one.name for one in shown.inputs] == ["a/old.bin", "commits.txt"]
     assert not {one.name for one in shown.files} & set(given)
-    without = show(outputs, images=False)
+    without = show(outputs, images=0)
     assert without.shown.images == 0
-    assert "the model's API refused the pictures" in text_of(without)
+    assert "the API refused them" in text_of(without)
 
 
 def test_no_file_can_break_out_of_its_fence(tmp_path: Path) -> None:
