@@ -204,7 +204,8 @@ async def until_answered(
     end = time.monotonic() + deadline
     billed, unanswered = 0, once
     for attempts in itertools.count(1):
-        got = await attempt(patience(end - time.monotonic(), unanswered=unanswered))
+        left = end - time.monotonic()
+        got = await attempt(left if unanswered else left * 2 / 3)
         if not isinstance(got, Trouble):
             if attempts > 1:
                 ON_RETRY.get()(None)
@@ -212,14 +213,9 @@ async def until_answered(
         billed += got.billed
         unanswered = unanswered or got.kind == "timeout"
         left = end - time.monotonic()
-        wait = pause(
-            replace(got, again=got.again and not (once and got.sent)),
-            attempts=attempts,
-            billed=billed,
-            left=left,
-            deadline=deadline,
-            draw=_draw(),
-        )
+        wait: float | str = ""
+        if got.again and not (once and got.sent):
+            wait = _choose_pause(got.after, attempts, billed, left, deadline)
         if not isinstance(wait, str):
             retry = Retry(attempts, time.monotonic() + wait, without_password(got.message))
             ON_RETRY.get()(retry)
@@ -641,25 +637,21 @@ def asked_to_wait(headers: Mapping[str, str], now: datetime | None = None) -> fl
     return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
 
 
-def pause(
-    trouble: Trouble, *, attempts: int, billed: int, left: float, deadline: float, draw: float
+def _choose_pause(
+    after: float | None, attempts: int, billed: int, left: float, deadline: float
 ) -> float | str:
     """Seconds to wait before the next attempt, or why there is none.
 
     Args:
-        trouble: the result of the last attempt.
+        after: seconds that the API asks to wait.
         attempts: how many attempts there were.
         billed: how many of them may be billed without an answer.
         left: seconds left until the deadline.
         deadline: seconds in total.
-        draw: a random number, 0 to 1.
     """
-    if not trouble.again:
-        return ""
     if billed >= BILLED:
         return f"It is not retried: {billed} attempts may have been billed."
     room = left - deadline / 10
-    after = trouble.after
     if after is not None and after > room:
         return (
             f"The server asks to wait {_seconds(after)}, but only "
@@ -669,16 +661,7 @@ def pause(
     if after < least and room < least:  # else `retry-after: 0` could repeat endlessly
         return _over(deadline)
     bound = FIRST * 2.0 ** min(attempts - 1, 16)
-    return after + draw * min(bound, LONGEST, room - after)
-
-
-def patience(left: float, *, unanswered: bool) -> float:
-    """Seconds that the next attempt may take; `unanswered`: one was already given up.
-
-    >>> patience(90.0, unanswered=False), patience(30.0, unanswered=True)
-    (60.0, 30.0)
-    """
-    return left if unanswered else left * 2 / 3
+    return after + _draw() * min(bound, LONGEST, room - after)
 
 
 def _error_words(body: bytes) -> str:
