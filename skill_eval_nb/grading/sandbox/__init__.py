@@ -6,11 +6,9 @@ outside their folder is read or changed, and none of their processes stays behin
 """
 
 from .box import (
-    INSIDE,
     Box,
     BoxKind,
     BoxLimits,
-    Ended,
     Ran,
     left_words,
     lent,
@@ -21,11 +19,9 @@ from .box import (
 from .process import SandboxMissing, arun, available, run_in_box, why_not
 
 __all__ = [
-    "INSIDE",
     "Box",
     "BoxKind",
     "BoxLimits",
-    "Ended",
     "Ran",
     "SandboxMissing",
     "arun",
