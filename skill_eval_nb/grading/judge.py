@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
@@ -481,7 +480,7 @@ def now() -> str:
 
 
 def read_judging(
-    prepared: Prepared, number: int, replies: Sequence[Reply], prices: Prices | None = None
+    prepared: Prepared, number: int, replies: Sequence[Reply], prices: Prices
 ) -> Judging:
     """The judging from the replies to its calls in a batch, in the order of `calls`.
 
@@ -509,7 +508,7 @@ def judging_of(
     answers: Sequence[Answer],
     usage: Usage,
     *,
-    prices: Prices | None = None,
+    prices: Prices,
     batch: bool = False,
     refused: Sequence[str] = (),
     seconds: float | None = None,
@@ -558,7 +557,7 @@ def judging_of(
         shown=showing.shown,
         refused_answers=list(refused),
         usage=usage_of(usage),
-        cost_usd=None if prices is None else prices.cost(usage, judge.model, batch=batch),
+        cost_usd=prices.cost(usage, judge.model, batch=batch),
         seconds=None if seconds is None else round(seconds, 3),
         timestamp=now(),
     )
@@ -580,7 +579,7 @@ def _read_feedback(stated: dict[str, Any]) -> EvalFeedback | None:
 
 
 async def judge(
-    client: Client, prepared: Prepared, number: int, meter: Meter, *, prices: Prices | None = None
+    client: Client, prepared: Prepared, number: int, meter: Meter, *, prices: Prices
 ) -> Judging:
     """Judge one run once.
 
@@ -597,34 +596,25 @@ async def judge(
         Unjudged: there is no judging; it says why.
         BudgetSpent: the meter allowed no further call.
     """
-    began = time.monotonic()
-    ready = prepared
     given: list[Answered[Answer]] = []  # all of them, since even half a judging is paid for
-
-    async def ask_all() -> list[Answer]:
-        """Ask all calls one after the other: the first one fills the cache."""
+    while True:
         before = len(given)
-        for question in questions(ready, number):
-            given.append(await ask(client, question, meter))  # noqa: PERF401 -- kept at once
-        return [answered.value for answered in given[before:]]
-
-    try:
-        found = await ask_all()
-    except ModelFault as fault:
-        if fault.kind != "refused" or not ready.showing.shown.images:
-            raise Unjudged(f"the judge model gave no answer: {fault}") from fault
-        # If the API cannot read one picture, it refuses the whole request, so try without any.
-        ready = await asyncio.to_thread(prepare, ready.judge, ready.case, images=0)
         try:
-            found = await ask_all()
-        except ModelFault as again:
-            raise Unjudged(f"the judge model gave no answer: {again}") from again
+            for question in questions(prepared, number):  # one by one: the first fills the cache
+                given.append(await ask(client, question, meter))  # noqa: PERF401 -- kept at once
+            break
+        except ModelFault as fault:
+            if fault.kind != "refused" or not prepared.showing.shown.images:
+                raise Unjudged(f"the judge model gave no answer: {fault}") from fault
+            # If the API cannot read one picture, it refuses the whole request: try without any.
+            bare = partial(prepare, prepared.judge, prepared.case, images=0)
+            prepared = await asyncio.to_thread(bare)
     return judging_of(
-        ready,
+        prepared,
         number,
-        found,
+        [answered.value for answered in given[before:]],
         sum((answered.usage for answered in given), Usage()),
         prices=prices,
         refused=[fault for answered in given for fault in answered.refused],
-        seconds=time.monotonic() - began,
+        seconds=sum(answered.seconds for answered in given),
     )

@@ -357,8 +357,8 @@ def keyed_question(
 ) -> Question[T]:
     """A question whose key follows from the model, the rules and what is shown.
 
-    Whoever shows the same model the same material by the same rules asks the same question, so its
-    stored answer holds. `wish` ends the text, and is not part of the key.
+    The same material, shown to the same model by the same rules, is the same question, so a stored
+    answer to it holds. `wish` ends the text, and is not part of the key.
     """
     content = f"{model}\n{system}\n{shown}".encode("utf-8", "replace")
     return Question(

@@ -101,7 +101,7 @@ class Ran:
         ended: why it ended.
         message: the same in words, with the exceeded limit and what was left behind.
         left: processes that were still running when the command had ended by itself, and were
-            then ended. With kind "none" those of its group, counted on Linux only.
+            then ended. With kind "none" only its group is counted, and only on Linux.
     """
 
     exit_code: int

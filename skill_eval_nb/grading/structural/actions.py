@@ -185,7 +185,7 @@ def _place(call: Step) -> str:
 
 
 def _total_tokens(record: Record) -> int | None:
-    """The tokens stated at the run's end, else those of all answers; None if one lacks them."""
+    """The tokens stated at the run's end, else the sum over all answers; None if one lacks them."""
     from skill_eval_nb.models import Usage
 
     usages: dict[int, Any] = {}

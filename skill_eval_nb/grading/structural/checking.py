@@ -177,7 +177,7 @@ def _read_tables(
 def _find_files(
     wanted: StructuralExpectation, setting: CheckContext, texts: Sequence[str]
 ) -> tuple[str | None, list[str]]:
-    """The files to check: those of the pattern, else those in the sentence, else all."""
+    """The files to check: by the pattern, else by the sentence, else all."""
     outputs = setting.outputs
     if wanted.pattern is not None:
         return wanted.pattern, setting.files(wanted.pattern)

@@ -126,8 +126,8 @@ Sandbox = Literal["bubblewrap", "none"]
 
 
 KEPT_BYTES = 8 * 2**20
-"""Files of so many bytes together are kept in memory for the next check; with the text that is made
-of them they may take five times as much."""
+"""Files up to this many bytes in total are kept in memory for the next check; with the text that is
+made of them they may take five times as much."""
 
 
 @dataclass
