@@ -157,7 +157,7 @@ def test_the_record_of_a_judging(tmp_path: Path) -> None:
     assert sorted(one.dimension_order) == ["care", "clarity", "depth"]
     assert sorted(one.expectation_order) == ["E1", "E2"]
     assert one.shown is not None
-    assert [shown.name for shown in one.shown.files] == ["a.md", "RELEASE_NOTES.md"]
+    assert [shown.name for shown in one.shown.files] == ["RELEASE_NOTES.md", "a.md"]
     assert one.cost_usd == pytest.approx(100 * 1e-6 + 10 * 5e-6)
     assert one.seconds is not None
     assert read_as_shared("judging", json.loads(json.dumps(dump(one)))) == (one, [])

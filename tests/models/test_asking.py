@@ -43,7 +43,6 @@ QUESTION = Question(
     schema=an_object(word=TEXT),
     read=word,
     max_tokens=50,
-    deadline=20.0,
 )
 GOOD = good(json.dumps({"word": "yes"}))
 EMPTY = good(json.dumps({"word": " "}))

@@ -28,7 +28,7 @@ def question(number: int, **more: Any) -> Question[str]:
 
     given: dict[str, Any] = {"key": f"q{number}", "model": MODEL, "system": "Say a word."}
     given |= {"content": ({"type": "text", "text": f"Which, {number}?"},), "read": read}
-    given |= {"schema": an_object(word=TEXT), "max_tokens": 50, "deadline": 20.0}
+    given |= {"schema": an_object(word=TEXT), "max_tokens": 50}
     return Question(**{**given, **more})
 
 

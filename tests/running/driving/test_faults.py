@@ -10,14 +10,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.grading import judge, sandbox
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.grading import sandbox
+from skill_eval_nb.models import Connection, StandIn, ask
 from skill_eval_nb.running import steps
 from skill_eval_nb.running.job import Progress
 from skill_eval_nb.running.pool import JobFailed
@@ -80,7 +79,7 @@ ALWAYS = [
 @pytest.mark.parametrize("fault", ALWAYS, ids=lambda one: f"{one.role}-{one.kind}")
 def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, fault, monkeypatch):
     given = DEADLINE / 4 if fault.kind in WAITED_FOR else DEADLINE
-    monkeypatch.setattr(judge, "Judge", partial(judge.Judge, deadline=given))
+    monkeypatch.setattr(ask, "DEADLINE", given)
     # What executes may take its time where it is the judge that fails.
     limits = Limits(seconds=3 * (given if fault.role == "executor" else DEADLINE))
     progress, runs, seconds = carried_out(tmp_path, RiggedStandIn(faults=(fault,)), limits=limits)
@@ -104,7 +103,7 @@ def test_a_server_that_cannot_be_reached_is_told_while_it_is_tried_again_and_at_
     """On a port that nobody listens to; the panel and the shell show the line of the progress."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         closed = Connection(f"http://127.0.0.1:{listening.getsockname()[1]}")
-    monkeypatch.setattr(judge, "Judge", partial(judge.Judge, deadline=DEADLINE))
+    monkeypatch.setattr(ask, "DEADLINE", DEADLINE)
     executor = "messages-api" if role == "executor" else Writer()
     limits = Limits(seconds=DEADLINE)
     looks: list[Progress] = []
