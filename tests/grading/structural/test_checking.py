@@ -83,7 +83,13 @@ ANY = {"match": "no", "match_any": ["neither"], "match_regex": r"^\d+$"}
         ("file_not_contains", "*.csv", {"match": "x"}, False, "there is nothing to look into"),
         # Files are counted.
         *(
-            ("file_count", "*.md", {"count": n, "operator": one}, right, "a.md, docs/b.md; wanted")
+            (
+                "file_count",
+                "*.md",
+                {"count": n, "operator": one},
+                right,
+                "a.md and docs/b.md; wanted",
+            )
             for n, operators, right in (
                 (2, ("==", None, ">=", "<=", "=", "≥"), True),
                 *((3, ("==", ">="), False), (1, ("<=",), False), (1, (">",), True)),
