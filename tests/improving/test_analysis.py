@@ -85,7 +85,7 @@ def test_the_analyst_is_shown_the_skill_as_it_was(made, tmp_path):
     text = f"---\nname: ledger-keeper\ndescription: x\n---\n{LINE} As it was.\n"
     lay(made, {f"{place}/SKILL.md": text})
     for output in made.rglob("answer.md"):
-        output.write_text("<script>alert(1)</script>\n\nstand-in quality: 4")
+        output.write_text("<script>alert(1)</script> stand-in quality: 4")
     log = tmp_path / "log"
     found = analyse(made, comparison="comparison-1.json", connection=offline(log=str(log)))
     assert "<script" not in found._repr_html_()

@@ -72,7 +72,7 @@ def draft_run(task: str, read: str, quality: float) -> tuple[dict[str, str], str
 
 
 @cache
-def levels_by_hand() -> Mapping[str, float]:
+def levels_by_hand() -> dict[str, float]:
     """Each line of the texts by hand, with the mean level of those that have it."""
     found: dict[str, list[int]] = {}
     for eval_ in _by_hand()["eval"]:

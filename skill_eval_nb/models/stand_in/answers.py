@@ -54,12 +54,12 @@ class SeenWork:
 
 
 def see_work(stand_in: StandIn, text: str) -> SeenWork:
-    r"""The outputs in a text: as good as their lines on average, and the lowest if there are none.
+    r"""The outputs in a text: as good as the first line that says so, else as their lines by hand.
 
     >>> shown = '<output name="{}" nonce="1">\nstand-in quality: {}\n</output nonce="1">'
     >>> seen = see_work(StandIn(), shown.format("a.md", 2) + shown.format("b.md", 3))
     >>> seen.quality, seen.quote()
-    (2.5, 'b.md: “stand-in quality: 3”')
+    (2.0, 'b.md: “stand-in quality: 3”')
     """
     lines = [
         (output["name"], line.strip())
@@ -67,18 +67,16 @@ def see_work(stand_in: StandIn, text: str) -> SeenWork:
         for line in output["text"].splitlines()
         if line.strip()
     ]
-    known = [(level, row) for row in lines if (level := _level_of(row[1])) is not None]
-    if known:
-        known.sort(key=lambda entry: -entry[0])
-        return SeenWork(fmean(level for level, _ in known), [row for _, row in known])
-    drawn = PASSES_AT + normal(stand_in.seed, "work", lines) if lines else 1.0
-    return SeenWork(drawn, lines)
-
-
-def _level_of(line: str) -> float | None:
-    """The quality that a line states, or that the texts by hand with this line have on average."""
-    stated = STATED.search(line)
-    return float(stated[1]) if stated else levels_by_hand().get(line)
+    if not lines:
+        return SeenWork(1.0, lines)
+    stated = {line: float(found[1]) for _, line in lines if (found := STATED.search(line))}
+    known = levels_by_hand() | stated
+    levels = [known[line] for _, line in lines if line in known]
+    if not levels:
+        return SeenWork(PASSES_AT + normal(stand_in.seed, "work", lines), lines)
+    quality = next(iter(stated.values()), fmean(levels))
+    best = sorted((row for row in lines if row[1] in known), key=lambda row: -known[row[1]])
+    return SeenWork(quality, best)
 
 
 DIMENSION = re.compile(r"^### (.+?)(?: \(weight [^)\n]*\))?[ \t]*$", re.MULTILINE)
