@@ -73,7 +73,8 @@ def see_work(stand_in: StandIn, text: str) -> SeenWork:
     known = levels_by_hand() | stated
     levels = [known[line] for _, line in lines if line in known]
     if not levels:
-        return SeenWork(PASSES_AT + normal(stand_in.seed, "work", lines), lines)
+        drawn = PASSES_AT + stand_in.run_sd * normal(stand_in.seed, "work", lines)
+        return SeenWork(drawn, lines)
     quality = next(iter(stated.values()), fmean(levels))
     best = sorted((row for row in lines if row[1] in known), key=lambda row: -known[row[1]])
     return SeenWork(quality, best)
