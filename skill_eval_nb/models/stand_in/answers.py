@@ -259,7 +259,7 @@ def _fenced_parts(
 
 def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The drafter's answer: a check for each name that a suggestion has in backticks."""
-    _, parts = _fenced_parts(DRAFT_PART, request)
+    parts = _fenced_parts(DRAFT_PART, request)[1]
     return {
         "drafts": [
             {

@@ -146,7 +146,8 @@ def role_of(request: Mapping[str, Any]) -> Role:
     if schema is None:
         return "executor"
     names = schema.get("properties", ())
-    return next((role for name, role in _ROLES.items() if name in names), "other")
+    found: list[Role] = [role for name, role in _ROLES.items() if name in names]
+    return found[0] if found else "other"
 
 
 _SESSION = re.compile(r'session_(?:id"\s*:\s*")?([\w-]+)')
