@@ -21,7 +21,7 @@ from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft_run
 from skill_eval_nb.models.stand_in.answers import propose, see_work
 from skill_eval_nb.models.stand_in.app import App, transport
-from skill_eval_nb.models.stand_in.reading import PrefixCache, count_request, minimal
+from skill_eval_nb.models.stand_in.reading import minimal
 from tests.grading.structural.made import lay
 from tests.stand_in import serve
 from tests.stand_in.validating import complaint
@@ -166,16 +166,6 @@ WENT = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [use(
 )
 def test_what_the_api_refuses_is_refused_in_tests(wrong: Any, said: str) -> None:
     assert said in (complaint(plain() | wrong) or "nothing")
-
-
-def test_a_prefix_is_written_once_and_read_after_that() -> None:
-    cache = PrefixCache(100)
-    long = text("long " * 500, cache_control={"type": "ephemeral"})
-    asked = [plain([long, text(end)]) for end in ("a", "b and more")]
-    first, second = map(cache.usage, asked)
-    assert first["cache_creation_input_tokens"] == second["cache_read_input_tokens"] > 600
-    assert first["cache_read_input_tokens"] == second["cache_creation_input_tokens"] == 0
-    assert [sum(usage.values()) for usage in (first, second)] == [count_request(a) for a in asked]
 
 
 def test_what_no_role_is_known_for_gets_the_least_that_its_schema_takes() -> None:

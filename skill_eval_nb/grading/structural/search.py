@@ -297,13 +297,9 @@ class SearchTerms:
 
     def __str__(self) -> str:
         """The terms as shown in evidence: 'a' or 'b' or /c/."""
-        return _name_terms(self.texts, None if self.pattern is None else self.pattern.source)
-
-
-@lru_cache(maxsize=256)
-def _name_terms(texts: tuple[str, ...], regex: str | None) -> str:
-    names = [quote_text(text) for text in texts]
-    return " or ".join([*names, f"/{show_line(regex, 80)}/"] if regex is not None else names)
+        names = [quote_text(text) for text in self.texts]
+        regex = [] if self.pattern is None else [f"/{show_line(self.pattern.source, 80)}/"]
+        return " or ".join([*names, *regex])
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,14 +334,6 @@ def sought(
     Raises:
         BadPattern: if `regex` is not a regular expression.
     """
-    return _cached_terms(tuple(texts), regex, tuple(exempt), near)
-
-
-@lru_cache(maxsize=256)
-def _cached_terms(
-    texts: tuple[str, ...], regex: str | None, exempt: tuple[str, ...], near: int
-) -> SearchTerms:
-    """`sought`, cached: over many runs the terms are the same."""
     wanted = tuple(dict.fromkeys(with_plain_ends(text) for text in texts if text))
     return SearchTerms(
         wanted,

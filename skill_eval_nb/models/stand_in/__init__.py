@@ -93,7 +93,6 @@ class StandIn:
         check_sd: sd of how hard the judged expectations are (see `answers.passing_quality`).
         opens: chance that a listed skill which fits the task is opened, 0 to 1. Which one fits is
             decided by a rule without chance, `agent.best_skill`.
-        cache_minimum: tokens below which a marked prefix is not cached.
         prefers: which of two works its comparator prefers: `better`, the one of higher quality;
             `noisy`, the same with a random term added to each quality (sd `judging_sd`); `first`
             and `last`, by position; `tie`, neither.
@@ -110,6 +109,5 @@ class StandIn:
     judging_sd: float = 0.4
     check_sd: float = 0.5
     opens: float = 1.0
-    cache_minimum: int = 1024
     prefers: Prefers = "noisy"
     strays: float = 0.0

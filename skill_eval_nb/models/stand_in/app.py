@@ -137,12 +137,11 @@ def stream_events(answer: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 class App:
-    """A running stand-in, with its cache and its batches."""
+    """A running stand-in, with its batches."""
 
     def __init__(self, stand_in: StandIn) -> None:
         self.stand_in = stand_in
         self.batches = Batches(self.answer_in_batch)
-        self._cache = reading.PrefixCache(stand_in.cache_minimum)
 
     def answer(self, request: httpx2.Request) -> httpx2.Response:
         """The answer to any request whose body has been read."""
@@ -197,7 +196,9 @@ class App:
             "stop_sequence": None,
             "stop_details": None,
             "usage": {
-                **self._cache.usage(request),
+                "input_tokens": reading.count_request(request),
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": 0,
                 "output_tokens": composed.output_tokens,
                 "service_tier": tier,
             },
@@ -226,8 +227,8 @@ def _whole(body: Any) -> httpx2.Response:
 def transport(stand_in: StandIn) -> httpx2.AsyncBaseTransport:
     """A transport for the SDK's async HTTP client; nothing leaves the process.
 
-    Each transport is a separate server, with its own cached prefixes and batches. Another kind of
-    stand-in registers its own transport (`functools.singledispatch`).
+    Each transport is a separate server, with its own batches. Another kind of stand-in registers
+    its own transport (`functools.singledispatch`).
     """
     app = App(stand_in)
     return httpx2.MockTransport(lambda request: unread(app.answer(request)))

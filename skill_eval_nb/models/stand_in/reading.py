@@ -3,16 +3,12 @@
 A request is expected to have the form that the API accepts.
 
 A token is four bytes of compact JSON, rounded up, so there are always fewer tokens than bytes in
-the request. An image or document in base64 counts as 1,600 tokens, whatever its size.
-
-A prefix (tools, then system, then messages) up to a block with a `cache_control` mark is cached if
-it has at least `cache_minimum` tokens. A later request reads its longest cached prefix from the
-cache, and writes the rest up to its last mark. Nothing expires.
+the request. An image or document in base64 counts as 1,600 tokens, whatever its size. Nothing is
+cached, whatever is marked for the cache.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -41,51 +37,11 @@ def count(value: Any) -> int:
 
 def count_request(request: Mapping[str, Any]) -> int:
     """The input tokens of a request to `/v1/messages`."""
-    return sum(count(block) for block, _ in _blocks(request))
-
-
-class PrefixCache:
-    """The cached prefixes."""
-
-    def __init__(self, minimum: int) -> None:
-        self._minimum = minimum
-        self._known: set[tuple[str, str]] = set()
-
-    def usage(self, request: Mapping[str, Any]) -> dict[str, int]:
-        """The input part of the API's `usage`; caches what the request marks."""
-        digest = hashlib.blake2b()
-        model = str(request.get("model"))
-        total = read = marked = 0
-        new: list[tuple[str, str]] = []
-        for block, mark in _blocks(request):
-            digest.update(_compact(without_marks(block)) + b"\n")
-            total += count(block)
-            here = (model, digest.hexdigest())
-            if here in self._known:
-                read = total
-            if mark and total >= self._minimum:
-                marked = total
-                new.append(here)
-        self._known.update(new)
-        read = read if marked else 0
-        written = max(0, marked - read)
-        return {
-            "input_tokens": total - read - written,
-            "cache_creation_input_tokens": written,
-            "cache_read_input_tokens": read,
-        }
-
-
-def _blocks(request: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
-    """All counted blocks in the order of the cache, each with whether it is marked."""
     parts = [*request.get("tools", ()), *_list_blocks(request.get("system"))]
     for message in request["messages"]:
-        parts += [{"role": message["role"], **part} for part in _list_blocks(message["content"])]
-    for number, part in enumerate(parts, start=1):
-        last = number == len(parts) and "cache_control" in request
-        yield part, last or "cache_control" in part
-    if "output_config" in request:
-        yield request["output_config"], False
+        role = {"role": message["role"]}
+        parts += [role | part for part in _list_blocks(message["content"])]
+    return sum(map(count, [*parts, *filter(None, [request.get("output_config")])]))
 
 
 def _list_blocks(content: Any) -> list[Any]:
