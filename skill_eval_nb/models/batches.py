@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -24,7 +23,8 @@ BYTES = 256_000_000
 """The most bytes in one batch."""
 DAY = 86_400.0
 
-_CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+DEADLINE = 600.0
+"""Seconds for one call to be answered."""
 _PATH = "/v1/messages/batches"
 
 Results = dict[str, Reply | ModelFault]
@@ -35,7 +35,6 @@ async def submit(
     client: Client,
     requests: Mapping[str, Mapping[str, Any]],
     *,
-    deadline: float = 600.0,
     created: Callable[[str], None] | None = None,
 ) -> str:
     """Submit requests, as several batches if they do not fit into one.
@@ -45,29 +44,20 @@ async def submit(
 
     Args:
         client: made by `connect`.
-        requests: bodies of `/v1/messages`, by ids that you choose.
-        deadline: seconds for each batch to be accepted.
+        requests: at least one body of `/v1/messages`, by ids of 1 to 64 of a–z, A–Z, 0–9, _, -.
         created: called with each batch's id at once, so that it can be stored.
 
     Returns:
         The id, or several ids separated by commas. `collect` takes either.
 
     Raises:
-        ValueError: for no requests, and for an id that is not 1 to 64 of a–z, A–Z, 0–9, _ and -.
         ModelFault: if a batch was not accepted, or may not have been; the message says which.
     """
-    if not requests:
-        raise ValueError("There are no requests to submit.")
-    odd = [name for name in requests if not _CUSTOM_ID.fullmatch(name)]
-    if odd:
-        raise ValueError(
-            f"The id of a request is 1 to 64 of a–z, A–Z, 0–9, _ and -: not {odd[0]!r}."
-        )
     ids: list[str] = []
     for body in _pack_bodies(requests):
         try:
             call = Call(_PATH, _id, body)
-            ids.append(await client.exchange(call, deadline=deadline, once=True))
+            ids.append(await client.exchange(call, deadline=DEADLINE, once=True))
         except ModelFault as fault:
             before = f" Submitted before, and billed: {','.join(ids)}." if ids else ""
             may = " The batch may have been accepted anyway." if fault.sent else ""
@@ -78,7 +68,7 @@ async def submit(
     return ",".join(ids)
 
 
-async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> Results | None:
+async def collect(client: Client, batch_id: str) -> Results | None:
     """The results of a batch; None if it has not ended.
 
     A request that errored, expired or was cancelled has a `ModelFault` of that kind, and is not
@@ -87,17 +77,16 @@ async def collect(client: Client, batch_id: str, *, deadline: float = 600.0) -> 
     Raises:
         ModelFault: if the API does not answer, or does not know the batch.
     """
-    end = time.monotonic() + deadline
     sizes: dict[str, int] = {}
     for id_ in batch_id.split(","):
         call = Call(f"{_PATH}/{quote(id_, safe='')}", _read_status)
-        status, sizes[id_] = await client.exchange(call, deadline=_seconds_left(end))
+        status, sizes[id_] = await client.exchange(call, deadline=DEADLINE)
         if status != "ended":
             return None
     results: Results = {}
     for id_, size in sizes.items():
         call = Call(f"{_PATH}/{quote(id_, safe='')}/results", _lines(size))
-        results |= await client.exchange(call, deadline=_seconds_left(end))
+        results |= await client.exchange(call, deadline=DEADLINE)
     return results
 
 
@@ -147,7 +136,6 @@ async def answers(
     *,
     meter: Meter,
     batch_id: str | None = None,
-    seconds: float = DAY,
     every: float = 30.0,
     created: Callable[[str], None] | None = None,
 ) -> Results:
@@ -158,16 +146,15 @@ async def answers(
         requests: bodies of `/v1/messages`, by ids that you choose.
         meter: has to allow the worst case of all requests, at half price.
         batch_id: a batch that was submitted with the same requests; it is not submitted again.
-        seconds: the longest to wait.
         every: seconds between two looks.
         created: called with each batch's id at once.
 
     Raises:
         BudgetSpent: if the meter does not allow it; then nothing was submitted.
-        ModelFault: if the batch was not accepted, or has not ended in time. In the second case it
-            continues, and its worst case counts as spent.
+        ModelFault: if the batch was not accepted, or has not ended within a day. In the second
+            case it continues, and its worst case counts as spent.
     """
-    end = time.monotonic() + seconds
+    end = time.monotonic() + DAY
     tickets = reserve(meter, requests)
     results: Results | None = None
     try:
@@ -178,12 +165,12 @@ async def answers(
                 if not fault.sent:  # nothing is billed
                     results = dict.fromkeys(tickets, fault)
                 raise
-        while (results := await _look_for_results(client, batch_id, end)) is None:
+        while (results := await _look_for_results(client, batch_id)) is None:
             if time.monotonic() + every > end:
                 raise ModelFault(
                     "timeout",
-                    f"The batch {batch_id} has not ended within {seconds:.3g} s. It continues, and "
-                    "its results can be collected later by this id.",
+                    f"The batch {batch_id} has not ended within a day. It continues, and its "
+                    "results can be collected later by this id.",
                     sent=True,
                 )
             await asyncio.sleep(every)
@@ -192,19 +179,14 @@ async def answers(
         settle(meter, tickets, results)
 
 
-async def _look_for_results(client: Client, batch_id: str, end: float) -> Results | None:
+async def _look_for_results(client: Client, batch_id: str) -> Results | None:
     """Like `collect`, but a busy server is not an error: it may answer at the next look."""
     try:
         return await collect(client, batch_id)
     except ModelFault as fault:
-        if fault.kind in ("overloaded", "timeout", "connection") and time.monotonic() < end:
+        if fault.kind in ("overloaded", "timeout", "connection"):
             return None
         raise
-
-
-def _seconds_left(end: float) -> float:
-    # A call that begins late still gets a moment, so that its own error is reported.
-    return max(end - time.monotonic(), 0.1)
 
 
 def _pack_bodies(requests: Mapping[str, Mapping[str, Any]]) -> Iterator[bytes]:

@@ -155,7 +155,7 @@ def test_too_much_for_one_batch_becomes_several(
 def test_a_batch_that_may_have_been_taken_is_paid_for_and_not_submitted_again(
     monkeypatch: pytest.MonkeyPatch, answer: Answer, taken: bool
 ):
-    monkeypatch.setattr(batches, "submit", partial(batches.submit, deadline=1.0))
+    monkeypatch.setattr(batches, "DEADLINE", 1.0)
     tally = Tally()
     with Scripted([answer]) as server, pytest.raises(ModelFault) as caught:
         with_client(server, lambda client: batches.answers(client, MIXED, meter=tally))
