@@ -16,12 +16,11 @@ import pytest
 from skill_eval_nb.documents import StructuralExpectation, mend
 from skill_eval_nb.grading.judge import SCHEMA
 from skill_eval_nb.grading.structural import check
-from skill_eval_nb.models.ask import TEXT, YES_OR_NO, a_list, an_object, one_of, or_null
+from skill_eval_nb.models.ask import TEXT
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft_run
 from skill_eval_nb.models.stand_in.answers import propose, see_work
 from skill_eval_nb.models.stand_in.app import App, transport
-from skill_eval_nb.models.stand_in.reading import minimal
 from tests.grading.structural.made import lay
 from tests.stand_in import serve
 from tests.stand_in.validating import complaint
@@ -166,15 +165,6 @@ WENT = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [use(
 )
 def test_what_the_api_refuses_is_refused_in_tests(wrong: Any, said: str) -> None:
     assert said in (complaint(plain() | wrong) or "nothing")
-
-
-def test_what_no_role_is_known_for_gets_the_least_that_its_schema_takes() -> None:
-    schema = an_object(
-        name=TEXT, grade=one_of("b", "a"), tags=a_list(TEXT), note=or_null(YES_OR_NO)
-    )
-    found = minimal(an_object(one=schema))
-    assert found == {"one": {"name": "stand-in", "grade": "b", "tags": [], "note": True}}
-    jsonschema.validate(found, an_object(one=schema))
 
 
 # ── executor ───────────────────────────────────────────────────────────────────────────────────

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from skill_eval_nb.models.stand_in import reading
-from skill_eval_nb.models.stand_in.app import App, RefusedRequest
+from skill_eval_nb.models.stand_in import Role, reading
+from skill_eval_nb.models.stand_in.app import App, ComposedReply, RefusedRequest, limit
 
 NO_SCHEMA = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -105,6 +106,14 @@ class ValidatingApp(App):
         if wrong := complaint(request):
             raise RefusedRequest(400, "invalid_request_error", wrong)
         return super().answer_message(request, tier=tier)
+
+    def compose(self, request: Mapping[str, Any], role: Role) -> ComposedReply:
+        """Questions of tests, too, get an answer of their form, whose fields are texts."""
+        if role != "other":
+            return super().compose(request, role)
+        fields = (reading.schema_of(request) or {})["properties"]
+        text = json.dumps(dict.fromkeys(fields, "stand-in"))
+        return limit([{"type": "text", "text": text}], "end_turn", request["max_tokens"])
 
     def answer_in_batch(self, request: Any) -> dict[str, Any]:
         try:

@@ -205,24 +205,6 @@ def after_skill(request: Mapping[str, Any]) -> str | None:
     return "\n".join([*(use.result for use in opened), *added])
 
 
-def minimal(schema: Any) -> Any:
-    """A small instance of a schema with only what is required; always the same for a schema.
-
-    >>> minimal({"type": "object", "required": ["a"], "properties": {"a": {"enum": ["x"]}}})
-    {'a': 'x'}
-    """
-    schema = schema if isinstance(schema, dict) else {}
-    kind = schema.get("type")
-    if schema.get("enum"):
-        return schema["enum"][0]
-    if schema.get("anyOf"):
-        return minimal(schema["anyOf"][0])
-    if kind == "object":
-        return {name: minimal(schema["properties"][name]) for name in schema.get("required", ())}
-    plain = {"array": [], "integer": 1, "number": 1.0, "boolean": True, "null": None}
-    return plain.get(str(kind), "stand-in")
-
-
 def as_score(quality: float) -> int:
     """A quality as a whole score from 1 to 5.
 
