@@ -418,7 +418,7 @@ def read_call(record: Record, sides: Mapping[str, Folder | None]) -> dict[str, A
         "runs": None if asked.get("looks") else asked["runs"],
         "executor": executor["name"],
         "executor_options": {
-            name: StandIn(**_fields(value)) if isinstance(value, Mapping) else value
+            name: _stand_in(value) if isinstance(value, Mapping) else value
             for name, value in _fields(executor["options"]).items()
             if value is None
             or isinstance(value, str | int | float)
@@ -431,6 +431,12 @@ def read_call(record: Record, sides: Mapping[str, Folder | None]) -> dict[str, A
         "sandbox": runs["sandbox"],
         "allow_scripts": bool(grading["allow_scripts"]),
     }
+
+
+def _stand_in(stated: Mapping[str, Any]) -> StandIn:
+    """The stand-in of a journal, without settings that only an older version had."""
+    known = StandIn.__dataclass_fields__
+    return StandIn(**{name: value for name, value in stated.items() if name in known})
 
 
 def _fields(stated: Mapping[str, Any]) -> dict[str, Any]:
