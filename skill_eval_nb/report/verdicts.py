@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -292,7 +293,7 @@ def _total_figures(measured: IterationFigures, metric: str) -> Iterator[Figure]:
     runs = measured.ws.polars("runs")
     sides = [runs.filter(configuration=name)[metric] for name in measured.configurations]
     for values in [*sides, runs[metric]] if len(sides) > 1 else sides:
-        total: Any = values.sum() if values.count() else None
+        total = math.fsum(values.drop_nulls()) if values.count() else None
         shown = duration(total) if metric == "time_seconds" else figure(total, metric)
         yield with_n(shown, values.count())
 
