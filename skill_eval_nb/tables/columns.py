@@ -42,6 +42,10 @@ class Table:
         return [column.name for column in self.columns]
 
 
+def _table(name: str, row: str, *columns: Column) -> Table:
+    return Table(name, row, columns)
+
+
 def _text(name: str, meaning: str, null: str = "not stated", unit: str = "") -> Column:
     return Column(name, "text", meaning, unit, null)
 
@@ -102,6 +106,9 @@ MODELS = ("harness", "executor_model")
 class Tables(dict[str, Table]):
     """Tables by their names."""
 
+    def __init__(self, *tables: Table) -> None:
+        super().__init__((table.name, table) for table in tables)
+
     def __missing__(self, name: str) -> Table:
         """There is no such table: a KeyError, whose message names the nearest one.
 
@@ -115,285 +122,244 @@ class Tables(dict[str, Table]):
 
 
 TABLES = Tables(
-    (table.name, table)
-    for table in (
-        Table(
-            "evals",
-            "an eval",
-            (
-                *WORKSPACE,
-                *EVAL,
-                _text("prompt", "the task"),
-                _text("expected_output", "what success looks like"),
-                _list("files", "input files"),
-                _list("tags", "categories"),
-                _number("weight", "weight in the suite's score", null="never"),
-                _whole("n_expectations", "expectations that a judge verifies", null="never"),
-                _whole("n_structural", "structural expectations", null="never"),
-                _whole("n_dimensions", "rubric dimensions", null="never"),
-            ),
+    _table(
+        "evals",
+        "an eval",
+        *WORKSPACE,
+        *EVAL,
+        _text("prompt", "the task"),
+        _text("expected_output", "what success looks like"),
+        _list("files", "input files"),
+        _list("tags", "categories"),
+        _number("weight", "weight in the suite's score", null="never"),
+        _whole("n_expectations", "expectations that a judge verifies", null="never"),
+        _whole("n_structural", "structural expectations", null="never"),
+        _whole("n_dimensions", "rubric dimensions", null="never"),
+    ),
+    _table(
+        "dimensions",
+        "a rubric dimension of an eval",
+        *WORKSPACE,
+        *EVAL,
+        _text("dimension", "name of the dimension", "never"),
+        _text("dimension_id", "Q1, Q2, …"),
+        _number("weight", "weight in the weighted mean", null="never"),
+        _text("description", "what it measures"),
+        _text("anchors", "what a 1, a 3 and a 5 look like, as JSON"),
+    ),
+    _table(
+        "runs",
+        "a run",
+        *RUN_KEYS,
+        _text(
+            "status",
+            "graded, gated (a critical check failed, no judge), executed (not graded yet, "
+            "or not wholly), errored, or ungraded (nothing usable)",
+            "never",
         ),
-        Table(
-            "dimensions",
-            "a rubric dimension of an eval",
-            (
-                *WORKSPACE,
-                *EVAL,
-                _text("dimension", "name of the dimension", "never"),
-                _text("dimension_id", "Q1, Q2, …"),
-                _number("weight", "weight in the weighted mean", null="never"),
-                _text("description", "what it measures"),
-                _text("anchors", "what a 1, a 3 and a 5 look like, as JSON"),
-            ),
+        _number(
+            "pass_rate",
+            "passed / (passed + failed), counted from grading.json, else structural.json; "
+            "the rate itself where a tool states one",
+            "rate",
+            "nothing was scored",
         ),
-        Table(
-            "runs",
-            "a run",
-            (
-                *RUN_KEYS,
-                _text(
-                    "status",
-                    "graded, gated (a critical check failed, no judge), executed (not graded yet, "
-                    "or not wholly), errored, or ungraded (nothing usable)",
-                    "never",
-                ),
-                _number(
-                    "pass_rate",
-                    "passed / (passed + failed), counted from grading.json, else structural.json; "
-                    "the rate itself where a tool states one",
-                    "rate",
-                    "nothing was scored",
-                ),
-                _number("score", "the weighted figure of the tool that ran it, as it states it"),
-                _whole("passed", "expectations that passed"),
-                _whole("failed", "expectations that failed"),
-                _whole("total", "expectations in all, those not scored included"),
-                _number("structural_pass_rate", "the same of structural.json alone", "rate"),
-                _flag("gate_passed", "whether every critical structural expectation passed"),
-                _number("rubric_weighted_mean", "Σ(score × weight) / Σ(weight)", "1-5"),
-                _number("rubric_normalized", "rubric_weighted_mean / 5; its floor is 0.2", "rate"),
-                _number(
-                    "overall_efficiency",
-                    "mean of structural_pass_rate (else pass_rate) and rubric_normalized; "
-                    "with one of the two missing, the other",
-                    "rate",
-                ),
-                _number("time_seconds", "time of the run", "seconds"),
-                _whole("tokens", "input and output tokens; never characters", "tokens"),
-                _whole("tool_calls", "tool calls"),
-                _whole("steps", "major steps"),
-                _whole("errors", "errors on the way"),
-                _whole("output_chars", "characters of the outputs", "characters"),
-                _whole("transcript_chars", "characters of the transcript", "characters"),
-                _whole("tokens_cached", "tokens read from a cache, within `tokens`", "tokens"),
-                _number("cost_usd", "what the run cost", "usd"),
-                _flag("skill_used", "whether the skill was opened"),
-                _text("harness", "what ran the prompt: messages-api, claude-code, …"),
-                _text("executor_model", "model that ran"),
-                _text("judge_model", "model that graded"),
-                _text("started_at", "when it began, ISO 8601"),
-                _text("judged_at", "when its grading or first judging was made, ISO 8601"),
-                _text("path", "folder (or file) the run was read from", "never"),
-            ),
+        _number("score", "the weighted figure of the tool that ran it, as it states it"),
+        _whole("passed", "expectations that passed"),
+        _whole("failed", "expectations that failed"),
+        _whole("total", "expectations in all, those not scored included"),
+        _number("structural_pass_rate", "the same of structural.json alone", "rate"),
+        _flag("gate_passed", "whether every critical structural expectation passed"),
+        _number("rubric_weighted_mean", "Σ(score × weight) / Σ(weight)", "1-5"),
+        _number("rubric_normalized", "rubric_weighted_mean / 5; its floor is 0.2", "rate"),
+        _number(
+            "overall_efficiency",
+            "mean of structural_pass_rate (else pass_rate) and rubric_normalized; "
+            "with one of the two missing, the other",
+            "rate",
         ),
-        Table(
-            "expectations",
-            "an expectation of a run",
-            (
-                *RUN_KEYS,
-                _text("layer", "structural (deterministic) or judged", "never"),
-                _text("expectation_id", "id in the suite"),
-                _text("text", "what was checked", "never"),
-                _text("type", "kind of check"),
-                _flag("passed", "the verdict", "not scored"),
-                _flag("critical", "whether failing it fails the gate"),
-                _text("confidence", "how sure the grader was"),
-                _text("evidence", "what the verdict rests on"),
-            ),
+        _number("time_seconds", "time of the run", "seconds"),
+        _whole("tokens", "input and output tokens; never characters", "tokens"),
+        _whole("tool_calls", "tool calls"),
+        _whole("steps", "major steps"),
+        _whole("errors", "errors on the way"),
+        _whole("output_chars", "characters of the outputs", "characters"),
+        _whole("transcript_chars", "characters of the transcript", "characters"),
+        _whole("tokens_cached", "tokens read from a cache, within `tokens`", "tokens"),
+        _number("cost_usd", "what the run cost", "usd"),
+        _flag("skill_used", "whether the skill was opened"),
+        _text("harness", "what ran the prompt: messages-api, claude-code, …"),
+        _text("executor_model", "model that ran"),
+        _text("judge_model", "model that graded"),
+        _text("started_at", "when it began, ISO 8601"),
+        _text("judged_at", "when its grading or first judging was made, ISO 8601"),
+        _text("path", "folder (or file) the run was read from", "never"),
+    ),
+    _table(
+        "expectations",
+        "an expectation of a run",
+        *RUN_KEYS,
+        _text("layer", "structural (deterministic) or judged", "never"),
+        _text("expectation_id", "id in the suite"),
+        _text("text", "what was checked", "never"),
+        _text("type", "kind of check"),
+        _flag("passed", "the verdict", "not scored"),
+        _flag("critical", "whether failing it fails the gate"),
+        _text("confidence", "how sure the grader was"),
+        _text("evidence", "what the verdict rests on"),
+    ),
+    _table(
+        "rubric_scores",
+        "a dimension of a judging of a run",
+        *RUN_KEYS,
+        Column("judging", "whole", "1, 2, …: the passes of the judge over the same output"),
+        _text("judge_model", "model that judged"),
+        _text("dimension", "name of the dimension", "never"),
+        _number("score", "the score", "1-5", "the judge gave none"),
+        _number("weight", "weight in the weighted mean", null="never; 1 where not stated"),
+        _text("evidence", "why this score"),
+    ),
+    _table(
+        "claims",
+        "a claim of a run's output",
+        *RUN_KEYS,
+        _text("claim", "what is claimed", "never"),
+        _text("type", "factual, process, quality, …"),
+        _flag("verified", "whether the grader could confirm it"),
+        _text("evidence", "what the grader found"),
+    ),
+    _table(
+        "notes",
+        "a remark on a run, or on a benchmark",
+        *RUN_KEYS,
+        _text(
+            "kind",
+            "uncertainty, needs_review, workaround, factual_issue or analyst",
+            "never",
         ),
-        Table(
-            "rubric_scores",
-            "a dimension of a judging of a run",
-            (
-                *RUN_KEYS,
-                Column("judging", "whole", "1, 2, …: the passes of the judge over the same output"),
-                _text("judge_model", "model that judged"),
-                _text("dimension", "name of the dimension", "never"),
-                _number("score", "the score", "1-5", "the judge gave none"),
-                _number("weight", "weight in the weighted mean", null="never; 1 where not stated"),
-                _text("evidence", "why this score"),
-            ),
+        _text("text", "the remark", "never"),
+    ),
+    _table(
+        "suggestions",
+        "a grader's suggestion for the evals",
+        *RUN_KEYS,
+        _text("expectation", "the expectation it is about", "it is about a missing one"),
+        _text(
+            "kind",
+            "critique, vague, missing_coverage, suggested, overall, or aggregate "
+            "(collected over runs, and of no single one)",
+            "never",
         ),
-        Table(
-            "claims",
-            "a claim of a run's output",
-            (
-                *RUN_KEYS,
-                _text("claim", "what is claimed", "never"),
-                _text("type", "factual, process, quality, …"),
-                _flag("verified", "whether the grader could confirm it"),
-                _text("evidence", "what the grader found"),
-            ),
+        _text("reason", "what is said", "never"),
+    ),
+    _table(
+        "tool_calls",
+        "a tool of a run",
+        *RUN_KEYS,
+        _text("tool", "name of the tool", "never"),
+        Column("count", "whole", "how often it was called"),
+    ),
+    _table(
+        "feedback",
+        "a human's review of a run",
+        *RUN_KEYS,
+        _text("feedback", "the review; empty means fine", "only checks were labelled"),
+        _text("timestamp", "when, ISO 8601"),
+        _text("status", "in_progress or complete"),
+        _text("scores", "the human's scores by dimension, 1-5, as JSON", "none given"),
+        _text("labels", "the human's verdicts on checks (`CheckLabel`), as JSON", "none given"),
+    ),
+    _table(
+        "comparisons",
+        "a criterion of a side of a blind comparison",
+        *WORKSPACE,
+        _text("comparison", "id of the comparison, or its file", "never"),
+        _text("pair", "id of the two runs, the same in both orders"),
+        _text("eval_id", "the eval"),
+        _text("winner", "A, B or tie", "never"),
+        _text("side", "A or B", "never"),
+        _text("configuration", "configuration behind the side"),
+        _text("version", "version behind the side"),
+        _text("run", "folder of the run behind the side, below its workspace"),
+        _text("group", "content, structure, overall or criteria", "never"),
+        _text("criterion", "what was scored", "never"),
+        _number("score", "the score"),
+        _text("reasoning", "why"),
+    ),
+    _table(
+        "analyses",
+        "a suggestion of a post-hoc analysis",
+        *WORKSPACE,
+        _text("analysis", "the file", "never"),
+        _text("priority", "high, medium or low"),
+        _text("category", "instructions, tools, examples, …"),
+        _text("suggestion", "what to change", "never"),
+        _text("expected_impact", "what it should bring"),
+    ),
+    _table(
+        "history",
+        "a version of the skill",
+        *WORKSPACE,
+        _text("version", "v0, v1, …", "never"),
+        _text("parent", "the version it was made from"),
+        _number("expectation_pass_rate", "its pass rate", "rate"),
+        _text("grading_result", "baseline, won, lost or tie"),
+        _flag("is_current_best", "whether it is the best so far"),
+    ),
+    _table(
+        "triggers",
+        "a query under a description",
+        *WORKSPACE,
+        _text("query", "what the user says", "never"),
+        _flag("should_trigger", "whether the skill should be picked up"),
+        _whole("triggered", "runs that picked it up", null="not measured"),
+        _whole("runs", "runs of the query", null="not measured"),
+        _number("trigger_rate", "triggered / runs", "rate", "not measured"),
+        _text("split", "train or test"),
+        _list("tags", "what kind of query it is, such as near miss"),
+        _text("description", "the description that was measured"),
+    ),
+    _table(
+        "optimizations",
+        "a description that was tried",
+        *WORKSPACE,
+        Column("iteration", "whole", "1, 2, …"),
+        _text("description", "the description", "never"),
+        _number("train_score", "share right on the train queries", "rate"),
+        _number("test_score", "share right on the held-out queries", "rate"),
+        _flag("is_best", "whether it won", "never"),
+    ),
+    _table(
+        "stated",
+        "a figure that a benchmark.json states",
+        *WORKSPACE,
+        ITERATION,
+        _text("configuration", "the configuration, or `delta`", "never"),
+        _text(
+            "metric",
+            "pass_rate, time_seconds, …; rubric dimensions as `rubric:name`",
+            "never",
         ),
-        Table(
-            "notes",
-            "a remark on a run, or on a benchmark",
-            (
-                *RUN_KEYS,
-                _text(
-                    "kind",
-                    "uncertainty, needs_review, workaround, factual_issue or analyst",
-                    "never",
-                ),
-                _text("text", "the remark", "never"),
-            ),
+        _text(
+            "statistic",
+            "mean, stddev, min, max, n, value, or runs: the mean over the runs that the "
+            "file lists, where its summary has none",
+            "never",
         ),
-        Table(
-            "suggestions",
-            "a grader's suggestion for the evals",
-            (
-                *RUN_KEYS,
-                _text("expectation", "the expectation it is about", "it is about a missing one"),
-                _text(
-                    "kind",
-                    "critique, vague, missing_coverage, suggested, overall, or aggregate "
-                    "(collected over runs, and of no single one)",
-                    "never",
-                ),
-                _text("reason", "what is said", "never"),
-            ),
-        ),
-        Table(
-            "tool_calls",
-            "a tool of a run",
-            (
-                *RUN_KEYS,
-                _text("tool", "name of the tool", "never"),
-                Column("count", "whole", "how often it was called"),
-            ),
-        ),
-        Table(
-            "feedback",
-            "a human's review of a run",
-            (
-                *RUN_KEYS,
-                _text("feedback", "the review; empty means fine", "only checks were labelled"),
-                _text("timestamp", "when, ISO 8601"),
-                _text("status", "in_progress or complete"),
-                _text("scores", "the human's scores by dimension, 1-5, as JSON", "none given"),
-                _text(
-                    "labels", "the human's verdicts on checks (`CheckLabel`), as JSON", "none given"
-                ),
-            ),
-        ),
-        Table(
-            "comparisons",
-            "a criterion of a side of a blind comparison",
-            (
-                *WORKSPACE,
-                _text("comparison", "id of the comparison, or its file", "never"),
-                _text("pair", "id of the two runs, the same in both orders"),
-                _text("eval_id", "the eval"),
-                _text("winner", "A, B or tie", "never"),
-                _text("side", "A or B", "never"),
-                _text("configuration", "configuration behind the side"),
-                _text("version", "version behind the side"),
-                _text("run", "folder of the run behind the side, below its workspace"),
-                _text("group", "content, structure, overall or criteria", "never"),
-                _text("criterion", "what was scored", "never"),
-                _number("score", "the score"),
-                _text("reasoning", "why"),
-            ),
-        ),
-        Table(
-            "analyses",
-            "a suggestion of a post-hoc analysis",
-            (
-                *WORKSPACE,
-                _text("analysis", "the file", "never"),
-                _text("priority", "high, medium or low"),
-                _text("category", "instructions, tools, examples, …"),
-                _text("suggestion", "what to change", "never"),
-                _text("expected_impact", "what it should bring"),
-            ),
-        ),
-        Table(
-            "history",
-            "a version of the skill",
-            (
-                *WORKSPACE,
-                _text("version", "v0, v1, …", "never"),
-                _text("parent", "the version it was made from"),
-                _number("expectation_pass_rate", "its pass rate", "rate"),
-                _text("grading_result", "baseline, won, lost or tie"),
-                _flag("is_current_best", "whether it is the best so far"),
-            ),
-        ),
-        Table(
-            "triggers",
-            "a query under a description",
-            (
-                *WORKSPACE,
-                _text("query", "what the user says", "never"),
-                _flag("should_trigger", "whether the skill should be picked up"),
-                _whole("triggered", "runs that picked it up", null="not measured"),
-                _whole("runs", "runs of the query", null="not measured"),
-                _number("trigger_rate", "triggered / runs", "rate", "not measured"),
-                _text("split", "train or test"),
-                _list("tags", "what kind of query it is, such as near miss"),
-                _text("description", "the description that was measured"),
-            ),
-        ),
-        Table(
-            "optimizations",
-            "a description that was tried",
-            (
-                *WORKSPACE,
-                Column("iteration", "whole", "1, 2, …"),
-                _text("description", "the description", "never"),
-                _number("train_score", "share right on the train queries", "rate"),
-                _number("test_score", "share right on the held-out queries", "rate"),
-                _flag("is_best", "whether it won", "never"),
-            ),
-        ),
-        Table(
-            "stated",
-            "a figure that a benchmark.json states",
-            (
-                *WORKSPACE,
-                ITERATION,
-                _text("configuration", "the configuration, or `delta`", "never"),
-                _text(
-                    "metric",
-                    "pass_rate, time_seconds, …; rubric dimensions as `rubric:name`",
-                    "never",
-                ),
-                _text(
-                    "statistic",
-                    "mean, stddev, min, max, n, value, or runs: the mean over the runs that the "
-                    "file lists, where its summary has none",
-                    "never",
-                ),
-                _number("value", "the figure", null="it could not be read as a number"),
-                _text("printed", "the figure as it was printed", "never"),
-                _text("path", "the file", "never"),
-            ),
-        ),
-        Table(
-            "problems",
-            "a problem",
-            (
-                _text(
-                    "severity", "error (could not be used), warning (look at it) or info", "never"
-                ),
-                _text("code", "kind of problem", "never"),
-                _text("path", "file or folder, below what was loaded", "never"),
-                _text("where", "JSON path in the file", "it is about the file or folder itself"),
-                _text("message", "what was found, and what to do", "never"),
-                _text("workspace", "the workspace", "it belongs to none"),
-            ),
-        ),
-    )
+        _number("value", "the figure", null="it could not be read as a number"),
+        _text("printed", "the figure as it was printed", "never"),
+        _text("path", "the file", "never"),
+    ),
+    _table(
+        "problems",
+        "a problem",
+        _text("severity", "error (could not be used), warning (look at it) or info", "never"),
+        _text("code", "kind of problem", "never"),
+        _text("path", "file or folder, below what was loaded", "never"),
+        _text("where", "JSON path in the file", "it is about the file or folder itself"),
+        _text("message", "what was found, and what to do", "never"),
+        _text("workspace", "the workspace", "it belongs to none"),
+    ),
 )
 """The tables by name."""
 
