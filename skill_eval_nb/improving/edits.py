@@ -42,8 +42,8 @@ from skill_eval_nb.workspace import (
     natural,
     read_files,
 )
+from skill_eval_nb.workspace.folders import is_iteration
 from skill_eval_nb.workspace.jobs import STARTED, read_events
-from skill_eval_nb.workspace.names import is_iteration
 from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
 
 from .values import Draft, SuiteItem, root_of, take_inputs

@@ -22,7 +22,7 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.stats.values import RUBRIC, RUN, natural, run_key, sort_stamps
 from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
-from skill_eval_nb.workspace.names import number_id
+from skill_eval_nb.workspace.evals import number_id
 
 from .content import line
 from .left_out import list_remarks

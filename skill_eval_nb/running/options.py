@@ -14,7 +14,7 @@ from typing import Any
 from skill_eval_nb.models import BadPrices, Prices, load_prices
 from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.text import some
-from skill_eval_nb.workspace.names import is_container, is_eval, is_iteration, run_number
+from skill_eval_nb.workspace.folders import is_container, is_eval, is_iteration, run_number
 
 from . import looks as look_rules
 from .estimate import Span

@@ -39,7 +39,7 @@ from skill_eval_nb.workspace import (
     read_run,
     write_atomic,
 )
-from skill_eval_nb.workspace.names import is_iteration
+from skill_eval_nb.workspace.folders import is_iteration
 from skill_eval_nb.workspace.read import load_document, load_if_there
 
 from .journal import hold_folders

@@ -32,7 +32,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared
 from skill_eval_nb.text import did_you_mean
-from skill_eval_nb.workspace.names import slug
+from skill_eval_nb.workspace.evals import slug
 
 from .journal import NAME
 from .protocol import Refused, gather_refusals, refuse

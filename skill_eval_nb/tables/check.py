@@ -41,7 +41,7 @@ from skill_eval_nb.workspace import (
     settle_problems,
 )
 from skill_eval_nb.workspace.find import roots_of
-from skill_eval_nb.workspace.names import eval_parts
+from skill_eval_nb.workspace.folders import eval_parts
 from skill_eval_nb.workspace.read import load_any
 
 from .workspace import assemble

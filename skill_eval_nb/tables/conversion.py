@@ -47,8 +47,9 @@ from skill_eval_nb.workspace import (
     natural,
     skill_named,
 )
+from skill_eval_nb.workspace.evals import number_id, slug
+from skill_eval_nb.workspace.folders import eval_parts, is_iteration
 from skill_eval_nb.workspace.layout import RESULTS_INSIDE
-from skill_eval_nb.workspace.names import eval_parts, is_iteration, number_id, slug
 
 from .counted import CountedRun, count_runs
 

@@ -29,7 +29,7 @@ from skill_eval_nb.workspace import (
     stated_runs,
     stated_text,
 )
-from skill_eval_nb.workspace.names import eval_parts
+from skill_eval_nb.workspace.folders import eval_parts
 
 from .columns import RunRef
 from .run_rows import Figures, find_figures, match_checks
@@ -267,7 +267,7 @@ def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
         for run in layout.runs
         if catalogue.benchmarks
     }
-    stated = stated_runs(catalogue, on_disk)
+    stated = stated_runs(catalogue.benchmarks, catalogue.index, on_disk, problems)
     met, second = SeenRuns(), SecondGraders()
     for run_id, side, record in _all_runs(layout, sides, stated):
         entry = stated.pop(run_id, None)

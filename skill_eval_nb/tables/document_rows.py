@@ -38,7 +38,7 @@ from skill_eval_nb.workspace import (
     report_broken_rates,
     skill_named,
 )
-from skill_eval_nb.workspace.names import eval_parts
+from skill_eval_nb.workspace.folders import eval_parts
 
 from .columns import RunRef
 from .counted import CountedRun

@@ -5,6 +5,7 @@ from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.text import natural
 
 from .benchmarks import (
+    BenchmarkFile,
     RunId,
     SecondGraders,
     StatedRuns,
@@ -15,15 +16,14 @@ from .benchmarks import (
 from .catalogue import (
     Catalogue,
     Definition,
-    EvalIndex,
     catalogue_files,
     named_by,
 )
-from .files import BenchmarkFile, Files, add_results
+from .evals import EvalIndex, EvalKey, SeenEval, eval_named, skill_named, stated_text
+from .files import Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .folders import NO_ITERATION, Place, crawl
 from .layout import FilePlace, Layout, RunPlace, folder_of
-from .names import eval_named, skill_named, stated_text
 from .problems import (
     Problem,
     Problems,
@@ -32,7 +32,6 @@ from .problems import (
     settle_problems,
 )
 from .read import collector_paused, read_files, read_run
-from .suites import EvalKey, SeenEval
 
 __all__ = [
     "NO_ITERATION",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import msgspec
 
 from skill_eval_nb.documents import (
+    Benchmark,
     BenchmarkRun,
     Grading,
     Metrics,
@@ -20,14 +23,115 @@ from skill_eval_nb.documents import (
     Timing,
 )
 from skill_eval_nb.documents.parsing import ERRORED
-from skill_eval_nb.documents.sides import SIDES, UNSTATED, model_and_side
+from skill_eval_nb.documents.sides import SIDES, UNSTATED, find_side, model_and_side
 
-from .catalogue import Catalogue, EvalIndex
-from .files import BenchmarkFile, is_benchmark_file
-from .folders import Place
-from .names import eval_named, stated_text
+from .evals import EvalIndex, EvalKey, eval_named, slug, stated_text
+from .folders import NO_ITERATION, Place, is_configuration, is_container
+from .layout import FilePlace, sums_up
 from .problems import Problems
-from .suites import EvalKey
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkFile:
+    """A benchmark.json, or what a tool tells, of one iteration, which its `place` names.
+
+    `runs` are those of a tool; the rows of a benchmark.json are in its document.
+    """
+
+    path: str
+    place: Place
+    document: Benchmark
+    tool: str | None = None
+    runs: Sequence[RunRecord] = ()
+
+    @property
+    def is_benchmark(self) -> bool:
+        """Whether it is called so, or a tool's: others state runs of their own, or grade again."""
+        return self.tool is not None or is_benchmark_file(self.path)
+
+
+def is_benchmark_file(path: str) -> bool:
+    """Whether a file is called a benchmark, or after its folder and a benchmark.
+
+    >>> is_benchmark_file("pdf/benchmark.json"), is_benchmark_file("pdf/pdf-benchmark.json")
+    (True, True)
+    """
+    folder, name = os.path.split(path)
+    whole = f"{slug(os.path.basename(folder))}-benchmark"
+    return name.startswith("benchmark") or slug(name.removesuffix(".json")) == whole
+
+
+def iteration_named(iteration: str | int | None, known: Collection[str]) -> str:
+    """The name of an iteration that a document gives as a number or a name.
+
+    >>> iteration_named(2, ["iteration-2"]), iteration_named("5b", []), iteration_named(None, [])
+    ('iteration-2', 'iteration-5b', 'none')
+    """
+    text = "" if iteration is None else str(iteration)
+    for candidate in (text, f"iteration-{text}"):
+        if candidate in known:
+            return candidate
+    return f"iteration-{text}" if text[:1].isdigit() else text or NO_ITERATION
+
+
+def split_benchmarks(
+    file: FilePlace, documents: Sequence[Benchmark], known: Collection[str]
+) -> list[BenchmarkFile]:
+    """The benchmarks of a file, each at the iteration it is of.
+
+    That is the folder's, where the file is of one iteration and lies in its folder, else
+    the one that the benchmark names; a file of a name of its own is an iteration of its own,
+    but for one that is called a summary. `known` are the iterations there are.
+    """
+    lies_in = file.place.iteration != NO_ITERATION and len(documents) == 1
+    name = os.path.basename(file.path)
+    stem = name.removesuffix(".json")
+    found = find_side(stem)
+    side = found[0].lower().replace("-", "_") if found else None
+    side = side or (stem if is_configuration(stem) else None)
+    plain = side or is_container(stem) or is_benchmark_file(file.path) or sums_up(name)
+    found = []
+    for document in documents:
+        for run in document.runs:
+            if side and run.configuration == UNSTATED:
+                run.configuration = side
+        of = iteration_named(document.metadata.iteration or (None if plain else stem), known)
+        place = file.place if lies_in else replace(file.place, iteration=of)
+        found.append(BenchmarkFile(file.path, place, document))
+    return found
+
+
+def move_to_only_iteration(
+    benchmarks: Iterable[BenchmarkFile], places: Iterable[Place]
+) -> list[BenchmarkFile]:
+    """A benchmark that names no iteration, in a workspace with runs of one alone, is of that."""
+    known: dict[str, set[str]] = {}
+    for place in places:
+        known.setdefault(place.workspace, set()).add(place.iteration)
+
+    alone = {workspace: min(names) for workspace, names in known.items() if len(names) == 1}
+    return [
+        replace(one, place=replace(one.place, iteration=alone[one.place.workspace]))
+        if one.place.workspace in alone and one.place.iteration == NO_ITERATION and not one.tool
+        else one
+        for one in benchmarks
+    ]
+
+
+def drop_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list[BenchmarkFile]:
+    """The same without files of a workspace that repeat another's runs of the same time."""
+    first: dict[tuple[str, str, str], BenchmarkFile] = {}
+    copies: list[BenchmarkFile] = []
+    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
+        time, runs = benchmark.document.metadata.timestamp, benchmark.document.runs
+        key = (benchmark.place.workspace, time, repr(runs)) if time and runs else None
+        other = first.setdefault(key, benchmark) if key else benchmark
+        if other is not benchmark:
+            copies.append(benchmark)
+            message = f"the same runs of the same time as in {other.path}; counted once"
+            problems.add("info", "copy", benchmark.path, message)
+    return [benchmark for benchmark in benchmarks if not any(benchmark is copy for copy in copies)]
+
 
 StatedRuns = dict["RunId", RunRecord]
 """Runs that benchmarks state, with the eval that they are of."""
@@ -46,16 +150,21 @@ class RunId(NamedTuple):
     number: int
 
 
-def stated_runs(catalogue: Catalogue, on_disk: Iterable[RunId]) -> StatedRuns:
+def stated_runs(
+    benchmarks: Iterable[BenchmarkFile],
+    index: EvalIndex,
+    on_disk: Iterable[RunId],
+    problems: Problems,
+) -> StatedRuns:
     """The runs that the benchmarks state, by the keys of the run on disk if there is one.
 
     The first benchmark to state a run counts; the verdicts of another file on it are those of
     a second grader.
     """
-    there, problems = _nest_runs(on_disk), catalogue.layout.problems
+    there = _nest_runs(on_disk)
     found: StatedRuns = {}
-    for benchmark in sorted(catalogue.benchmarks, key=lambda file: not file.is_benchmark):
-        mine = _runs_of(benchmark, catalogue.index, there, problems)
+    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
+        mine = _runs_of(benchmark, index, there, problems)
         mine = _rename_configurations(mine, there, problems)
         if not benchmark.is_benchmark:
             mine = _keep_known(mine, there, benchmark.path, problems)

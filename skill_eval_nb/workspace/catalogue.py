@@ -4,110 +4,34 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import NamedTuple
 
-from skill_eval_nb.documents import Benchmark, Eval, EvalMetadata
-from skill_eval_nb.documents.dialects.home_made_rows import configuration_in
+from skill_eval_nb.documents import Eval
 from skill_eval_nb.documents.sides import UNSTATED, find_side
 
-from .files import BenchmarkFile, Files, is_benchmark_file
-from .folders import NO_ITERATION, Place
-from .layout import RESULTS, EvalFolder, FilePlace, Layout, folder_of, sums_up
-from .names import (
-    eval_named,
-    eval_parts,
-    is_configuration,
-    is_container,
+from .benchmarks import BenchmarkFile, drop_copies, move_to_only_iteration, split_benchmarks
+from .evals import (
+    EvalIndex,
+    EvalKey,
+    EvalKeys,
+    EvalOf,
+    SeenEval,
+    identify_evals,
+    join_suites,
+    place_suites,
+    seen_evals,
     skill_named,
-    slug,
+    skills_of,
     stated_text,
 )
+from .files import Files
+from .folders import Place, eval_parts, is_container
+from .layout import RESULTS, Layout, folder_of
 from .problems import Problems, below
 from .read import collector_paused, read_files
-from .suites import EvalKey, EvalOf, SeenEval, join_suites, place_suites, skills_of
-
-EvalKeys = dict[EvalFolder, EvalKey]
-
-
-def identify_evals(
-    places: Iterable[Place], metadata: Mapping[EvalFolder, EvalMetadata], problems: Problems
-) -> EvalKeys:
-    """The id and name of each eval's folder.
-
-    They come from its metadata, else from its name, else from the metadata that a folder of
-    the same name has in another iteration; a name comes from there before the folder's, if all
-    iterations that state one agree. A folder that keeps its name, and its eval's, from
-    iteration to iteration is one eval: a text that is stated as its id gives way to a number,
-    and a problem says so. Folders of an iteration that claim the same id under different names
-    stay different evals: the later name has the name of its first folder as its id, and a
-    problem says so.
-    """
-    keys: EvalKeys = {}
-    own: dict[EvalFolder, EvalKey] = {}
-    ids: dict[tuple[str, str], dict[str, list[str]]] = {}
-    stated: dict[tuple[str, str], dict[str, None]] = {}
-    for folder, described in metadata.items():
-        if name := eval_named(described):
-            stated.setdefault((folder.workspace, folder.folder), {})[name] = None
-    for folder in dict.fromkeys(map(folder_of, places)):
-        number, rest = eval_parts(folder.folder)
-        described = metadata.get(folder)
-        elsewhere = [*stated.get((folder.workspace, folder.folder), ())]
-        other = elsewhere[0] if len(elsewhere) == 1 else rest
-        name = (described and eval_named(described)) or other
-        stated_id = described.eval_id if described else None
-        own[folder] = EvalKey((number or "") if stated_id is None else str(stated_id), name)
-        of_name = ids.setdefault((folder.workspace, folder.folder), {}).setdefault(slug(name), [])
-        of_name += [own[folder].id] if own[folder].id else []
-    taken: dict[tuple[str, str, str], tuple[str, str]] = {}
-    moved: dict[tuple[str, str, str, str], str] = {}
-    for folder, (own_id, own_name) in own.items():
-        by_name = ids[folder.workspace, folder.folder]
-        alike = by_name[slug(own_name)] or [*chain.from_iterable(by_name.values()), folder.folder]
-        number = next(filter(str.isdecimal, alike), None)
-        id_ = own_id if own_id.isdecimal() else number or own_id or alike[0]
-        if folder.folder == UNSTATED:
-            id_ = UNSTATED
-        elif own_id not in ("", id_):
-            message = f"eval id {own_id!r}, but {id_} in another iteration, which was used"
-            path = f"{folder.workspace}/{folder.iteration}/{folder.folder}"
-            problems.add("warning", "disagree", path, message)
-        name = UNSTATED if id_ == UNSTATED and folder not in metadata else own_name
-        claim = (folder.folder, slug(eval_parts(name)[1]))
-        at = (folder.workspace, folder.iteration, id_)
-        owner = taken.setdefault(at, claim)
-        if owner[1] != claim[1]:
-            id_ = moved.setdefault((*at, claim[1]), folder.folder)
-            message = f"eval id {at[-1]} is also claimed by {owner[0]}; its id here is {id_}"
-            problems.add("warning", "duplicate-id", f"{folder.workspace}/{folder.folder}", message)
-        keys[folder] = EvalKey(id_, name)
-    return keys
-
-
-class EvalIndex:
-    """Finds the eval of an iteration that an id and a name from elsewhere speak of."""
-
-    def __init__(self, keys: EvalKeys) -> None:
-        self._by_name: dict[tuple[str, str, str], EvalKey] = {}
-        self._by_id: dict[tuple[str, str, str], EvalKey] = {}
-        for (workspace, iteration, folder), key in keys.items():
-            self._by_id.setdefault((workspace, iteration, key.id), key)
-            for name in (key.name, folder, eval_parts(folder)[1]):
-                self._by_name.setdefault((workspace, iteration, slug(name)), key)
-
-    def find(
-        self, workspace: str, iteration: str, id_: str | None, name: str | None
-    ) -> EvalKey | None:
-        """The eval, or None. A known name decides; else the id does."""
-        for text in (name, id_):
-            if text and not text.isdecimal():
-                key = self._by_name.get((workspace, iteration, slug(text)))
-                if key is not None:
-                    return key
-        return self._by_id.get((workspace, iteration, id_)) if id_ is not None else None
 
 
 def name_skill(workspace: str, texts: Iterable[str]) -> str:
@@ -125,36 +49,8 @@ def name_skill(workspace: str, texts: Iterable[str]) -> str:
     return name.removesuffix("-workspace") or name
 
 
-def iteration_named(iteration: str | int | None, known: Collection[str]) -> str:
-    """The name of an iteration that a document gives as a number or a name.
-
-    >>> iteration_named(2, ["iteration-2"]), iteration_named("5b", []), iteration_named(None, [])
-    ('iteration-2', 'iteration-5b', 'none')
-    """
-    text = "" if iteration is None else str(iteration)
-    for candidate in (text, f"iteration-{text}"):
-        if candidate in known:
-            return candidate
-    return f"iteration-{text}" if text[:1].isdigit() else text or NO_ITERATION
-
-
 Definition = tuple[str, EvalKey, Eval]
 """A definition: the folder of its workspace, the eval that it defines, what it says."""
-
-
-def seen_evals(
-    keys: EvalKeys, metadata: Mapping[EvalFolder, EvalMetadata]
-) -> dict[str, list[SeenEval]]:
-    """The evals that runs or metadata speak of, by workspace."""
-    seen: dict[str, dict[EvalKey, SeenEval]] = {}
-    for folder, key in keys.items():
-        eval_ = seen.setdefault(folder.workspace, {}).setdefault(key, SeenEval(key))
-        eval_.names |= {slug(key.name), slug(folder.folder)}
-        if described := metadata.get(folder):
-            if described.prompt:
-                eval_.prompts.add(described.prompt.strip())
-            eval_.n_assertions = max(eval_.n_assertions, len(described.assertions))
-    return {workspace: list(evals.values()) for workspace, evals in seen.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +102,7 @@ def catalogue_files(layout: Layout, files: Files | None = None) -> Catalogue:
     iterations |= {file.place.iteration for file in files.of_tools}
     of_iterations = (split_benchmarks(*found, iterations) for found in files.benchmarks)
     benchmarks = [*chain.from_iterable(of_iterations), *files.of_tools]
-    benchmarks = _without_copies(_of_the_only_one(benchmarks, run_places), problems)
+    benchmarks = drop_copies(move_to_only_iteration(benchmarks, run_places), problems)
     named: dict[str, list[str]] = {}
     for place in (*run_places, *files.metadata_places):
         named.setdefault(place.workspace, [])
@@ -244,21 +140,6 @@ def catalogue_files(layout: Layout, files: Files | None = None) -> Catalogue:
         ],
         skills_of(files.suites),
     )
-
-
-def _without_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list[BenchmarkFile]:
-    """The same without files of a workspace that repeat another's runs of the same time."""
-    first: dict[tuple[str, str, str], BenchmarkFile] = {}
-    copies: list[BenchmarkFile] = []
-    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
-        time, runs = benchmark.document.metadata.timestamp, benchmark.document.runs
-        key = (benchmark.place.workspace, time, repr(runs)) if time and runs else None
-        other = first.setdefault(key, benchmark) if key else benchmark
-        if other is not benchmark:
-            copies.append(benchmark)
-            message = f"the same runs of the same time as in {other.path}; counted once"
-            problems.add("info", "copy", benchmark.path, message)
-    return [benchmark for benchmark in benchmarks if not any(benchmark is copy for copy in copies)]
 
 
 def _add_skill(named: dict[str, list[str]], workspace: str, name: str | None) -> None:
@@ -335,45 +216,3 @@ def named_by(run_id: str, known: Iterable[str]) -> Named:
     usual = find_side(name, last=True)
     eval_ = name[: usual.start()].rstrip("-_./ ") if usual and usual.end() == len(name) else ""
     return Named(eval_, usual[0], number) if usual and eval_ else Named(name, None, number)
-
-
-def _of_the_only_one(
-    benchmarks: Iterable[BenchmarkFile], places: Iterable[Place]
-) -> list[BenchmarkFile]:
-    """A benchmark that names no iteration, in a workspace with runs of one alone, is of that."""
-    known: dict[str, set[str]] = {}
-    for place in places:
-        known.setdefault(place.workspace, set()).add(place.iteration)
-
-    alone = {workspace: min(names) for workspace, names in known.items() if len(names) == 1}
-    return [
-        replace(one, place=replace(one.place, iteration=alone[one.place.workspace]))
-        if one.place.workspace in alone and one.place.iteration == NO_ITERATION and not one.tool
-        else one
-        for one in benchmarks
-    ]
-
-
-def split_benchmarks(
-    file: FilePlace, documents: Sequence[Benchmark], known: Collection[str]
-) -> list[BenchmarkFile]:
-    """The benchmarks of a file, each at the iteration it is of.
-
-    That is the folder's, where the file is of one iteration and lies in its folder, else
-    the one that the benchmark names; a file of a name of its own is an iteration of its own,
-    but for one that is called a summary. `known` are the iterations there are.
-    """
-    lies_in = file.place.iteration != NO_ITERATION and len(documents) == 1
-    name = os.path.basename(file.path)
-    stem = name.removesuffix(".json")
-    side = configuration_in(stem) or (stem if is_configuration(stem) else None)
-    plain = side or is_container(stem) or is_benchmark_file(file.path) or sums_up(name)
-    found = []
-    for document in documents:
-        for run in document.runs:
-            if side and run.configuration == UNSTATED:
-                run.configuration = side
-        of = iteration_named(document.metadata.iteration or (None if plain else stem), known)
-        place = file.place if lies_in else replace(file.place, iteration=of)
-        found.append(BenchmarkFile(file.path, place, document))
-    return found

@@ -4,54 +4,33 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata, RunRecord
+from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, EvalMetadata
 from skill_eval_nb.documents.sides import UNSTATED, is_earlier, is_model
 from skill_eval_nb.documents.tools import Results, Run, settle_runs
 from skill_eval_nb.skill_md import SKILL_FILE
 from skill_eval_nb.text import natural
 
-from .folders import NO_ITERATION, NOT_ENTERED, Place, is_folder
+from .benchmarks import BenchmarkFile
+from .evals import SuiteFile, slug
+from .folders import (
+    NO_ITERATION,
+    NOT_ENTERED,
+    Place,
+    is_configuration,
+    is_container,
+    is_eval,
+    is_folder,
+    run_number,
+)
 from .layout import EvalFolder, FilePlace
-from .names import is_configuration, is_container, is_eval, run_number, slug
 from .problems import Problems
-from .suites import SuiteFile
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkFile:
-    """A benchmark.json, or what a tool tells, of one iteration, which its `place` names.
-
-    `runs` are those of a tool; the rows of a benchmark.json are in its document.
-    """
-
-    path: str
-    place: Place
-    document: Benchmark
-    tool: str | None = None
-    runs: Sequence[RunRecord] = ()
-
-    @property
-    def is_benchmark(self) -> bool:
-        """Whether it is called so, or a tool's: others state runs of their own, or grade again."""
-        return self.tool is not None or is_benchmark_file(self.path)
-
-
-def is_benchmark_file(path: str) -> bool:
-    """Whether a file is called a benchmark, or after its folder and a benchmark.
-
-    >>> is_benchmark_file("pdf/benchmark.json"), is_benchmark_file("pdf/pdf-benchmark.json")
-    (True, True)
-    """
-    folder, name = os.path.split(path)
-    whole = f"{slug(os.path.basename(folder))}-benchmark"
-    return name.startswith("benchmark") or slug(name.removesuffix(".json")) == whole
 
 
 @dataclass(slots=True)

@@ -10,25 +10,23 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import filterfalse, takewhile
 from sys import intern
 from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
-from skill_eval_nb.documents.sides import UNSTATED, is_model, is_side, is_word, model_and_side
+from skill_eval_nb.documents.sides import (
+    UNSTATED,
+    find_side,
+    is_model,
+    is_side,
+    is_word,
+    model_and_side,
+)
 from skill_eval_nb.text import natural
 
-from .names import (
-    LIKE_A_RUN,
-    WORDED_RUN,
-    eval_parts,
-    is_configuration,
-    is_container,
-    is_eval,
-    is_iteration,
-    run_number,
-)
 from .problems import Problems
 
 OWN = ".skill-eval-nb"
@@ -40,6 +38,111 @@ NOT_ENTERED = frozenset(
     "site-packages".split()
 )
 """Folders that hold no results of their own; what a run has put out is never taken for results."""
+
+
+_RUN = re.compile(
+    r"(?:run|trial|rep|repeat|repetition|attempt|sample)[-_ ]?(\d{1,9})", re.IGNORECASE
+)
+WORDED_RUN = re.compile(
+    r"(?:run|rerun|retry|trial|rep|repeat|repetition|attempt)(?:[-_. ]?\d.*|[-_. ].+)?"
+    r"|(?:sample|try|seed|take|round)[-_. ]?\d.*",
+    re.IGNORECASE,
+)
+"""What people call a run who do not number it: `run-final`, `run-1 (copy)`, `retry`."""
+LIKE_A_RUN = re.compile(
+    rf"{WORDED_RUN.pattern}|[a-uw-z]?\d{{1,4}}|\d{{4}}-?\d\d-?\d\d.*", re.IGNORECASE
+)
+"""And names that are a run's only where runs are looked for: `1`, `r1`, `2026-10-01`."""
+NUMBER = re.compile(r"(?:[a-z]+[-_. ]?)?(\d{1,9})", re.IGNORECASE)
+_ITERATION = re.compile(
+    r"(?:iteration|iter|round)(?:[-_ ]?\d.*|[-_ ].+)"
+    r"|\d{4}-?\d\d-?\d\d[-T_ ]?\d\d(?:[-:._h]?\d\d){1,2}(?:[-:._]\d+)?Z?",
+    re.IGNORECASE,
+)
+_EVAL = re.compile(
+    r"(?:eval|case|test|test[-_]case|tc|task|scenario)"
+    r"(?:[-_ ]?(?P<number>\d+)(?:[-_ ]+(?P<rest>.+))?|[-_ ](?P<name>.+))",
+    re.IGNORECASE,
+)
+_HASH = re.compile(r"--[0-9a-f]{8,64}$")
+"""What some tools put behind the name of an eval, to tell the versions of its text apart."""
+
+_CONTAINERS = frozenset(
+    "runs evals eval cases results outputs benchmarks benchmark gradings grading workspace "
+    "evaluations reports tests multi-model multi_model models by-model per-model".split()
+)
+"""Folders that hold evals, sides, runs or models, and are called after none of them."""
+
+
+@lru_cache
+def run_number(name: str) -> int | None:
+    """The number of a run's folder, or None.
+
+    >>> run_number("run-3"), run_number("run_12"), run_number("runs")
+    (3, 12, None)
+    """
+    found = _RUN.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+@lru_cache(maxsize=4096)
+def is_iteration(name: str) -> bool:
+    """Whether a folder is named like an iteration, or after the time at which it was made.
+
+    >>> [is_iteration(n) for n in ("iteration-5b", "iteration-master", "iterations", "tier2")]
+    [True, True, False, False]
+    >>> [is_iteration(n) for n in ("2026-07-04T03-53-57-344Z", "2026-03-22-212935", "2026-03-22")]
+    [True, True, False]
+    """
+    return _ITERATION.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_eval(name: str) -> bool:
+    """Whether a folder is named like an eval.
+
+    >>> [is_eval(name) for name in ("eval-0", "eval-3-long-name", "eval-basic")]
+    [True, True, True]
+    >>> [is_eval(name) for name in ("evals", "eval-workspace")]
+    [False, False]
+    """
+    return _EVAL.fullmatch(name) is not None and not name.lower().endswith("workspace")
+
+
+@lru_cache(maxsize=4096)
+def is_configuration(name: str) -> bool:
+    """Whether a folder is named like a configuration: after a side, with anything beside it.
+
+    `baseline` may be a word of an eval's name, if it does not begin it.
+
+    >>> [is_configuration(n) for n in ("with_skill", "claude_with_skill", "with_skill (iter5)")]
+    [True, True, True]
+    >>> [is_configuration(n) for n in ("baseline", "eval-1", "audit-baseline", "testing-skill")]
+    [True, False, False, False]
+    """
+    found = find_side(name)
+    return is_side(name) or bool(found and (found.start() == 0 or "skill" in found[0].lower()))
+
+
+def is_container(name: str) -> bool:
+    """Whether a folder's name says only that things are kept in it."""
+    return name.lower() in _CONTAINERS
+
+
+@lru_cache(maxsize=4096)
+def eval_parts(name: str) -> tuple[str | None, str]:
+    """The id and the name that an eval's folder name holds.
+
+    >>> eval_parts("eval-3-long-name"), eval_parts("eval-2"), eval_parts("crud-api")
+    (('3', 'long-name'), ('2', 'eval-2'), (None, 'crud-api'))
+    >>> eval_parts("crud-api--0c6d8f9f52ad")
+    (None, 'crud-api')
+    """
+    name = _HASH.sub("", name) or name
+    found = _EVAL.fullmatch(name)
+    if not found or found["number"] is None:
+        return None, name
+    return str(int(found["number"])), found["rest"] or name
 
 
 class Folder:

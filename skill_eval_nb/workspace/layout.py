@@ -20,11 +20,16 @@ from skill_eval_nb.documents.sides import UNSTATED, WITH, find_side
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
 from .folders import (
+    NUMBER,
     Folder,
     Place,
     Roles,
+    eval_parts,
     home_of,
+    is_configuration,
+    is_eval,
     is_eval_folder,
+    is_iteration,
     is_like_a_run,
     is_nested,
     model_in,
@@ -32,16 +37,9 @@ from .folders import (
     place_of_file,
     roles_of,
     roles_of_side,
+    run_number,
     upwards,
     with_model,
-)
-from .names import (
-    NUMBER,
-    eval_parts,
-    is_configuration,
-    is_eval,
-    is_iteration,
-    run_number,
 )
 from .problems import Problems
 

@@ -26,7 +26,7 @@ from skill_eval_nb.documents.tools.own_layout import (
 from skill_eval_nb.documents.tools.table import read_rows
 from skill_eval_nb.text import count, some
 
-from .names import is_configuration, run_number
+from .folders import is_configuration, run_number
 from .problems import Problems
 
 _MOST_FILES, _MOST_BYTES = 60, 1 << 23

@@ -57,13 +57,12 @@ from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
 from skill_eval_nb.text import in_quotes, natural
 
+from .evals import SuiteFile
 from .files import Files, place_results
-from .folders import Place, is_followed
+from .folders import Place, eval_parts, is_followed
 from .layout import ELSEWHERE, TRACES, FilePlace, Layout, RunPlace, folder_of
-from .names import eval_parts
 from .problems import Problems
 from .proposal import add_proposal
-from .suites import SuiteFile
 
 D = TypeVar("D", bound=Document)
 

@@ -24,7 +24,7 @@ from skill_eval_nb.running.journal import Journal
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.spec import make_cells, plain
 from skill_eval_nb.running.suite import folder_names
-from skill_eval_nb.workspace.names import is_eval
+from skill_eval_nb.workspace.folders import is_eval
 from tests.corpus.build import lay
 from tests.golden import hold, lines_of
 from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan, steps_of

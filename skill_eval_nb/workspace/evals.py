@@ -1,19 +1,94 @@
-"""The suites: of which workspace each is, and which of the evals that ran it defines."""
+"""Which evals there are, what they are called, and which suite defines each of them.
+
+The folders of evals are known first, by their names and metadata; then each suite is given to a
+workspace, and its definitions to the evals that were run.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from skill_eval_nb.documents import Eval, Evals
+from skill_eval_nb.documents import Eval, EvalMetadata, Evals
+from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.text import some
 
-from .names import is_container, skill_named, slug, stated_text
+from .folders import Place, eval_parts, is_container
+from .layout import EvalFolder, folder_of
 from .problems import Problems
+
+
+@lru_cache(maxsize=4096)  # the same names come again and again
+def slug(text: str) -> str:
+    """A name without case, blanks and punctuation, to compare names that people write by hand.
+
+    >>> slug("Email Validation (TDD)") == slug("email-validation-tdd")
+    True
+    """
+    return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
+
+
+def number_id(id_: str) -> int | str:
+    """An eval's id as a number, if that is what it is written like.
+
+    >>> number_id("12"), number_id("012"), number_id("no-log")
+    (12, '012', 'no-log')
+    """
+    return int(id_) if re.fullmatch(r"0|[1-9][0-9]{0,14}", id_) else id_
+
+
+PLACEHOLDERS = frozenset(("", "-", "—", "unknown", "n/a", "none", "null", "tbd"))
+
+
+def stated_text(text: str | None) -> str | None:
+    """A text that says something: None for placeholders such as ``<model-name>``.
+
+    >>> stated_text("<model-name>"), stated_text("—"), stated_text("pdf")
+    (None, None, 'pdf')
+    """
+    if text is None or text.strip().lower() in PLACEHOLDERS:
+        return None
+    return None if text.startswith("<") and text.endswith(">") else text
+
+
+_OF_EVAL = re.compile(r"\b(?:eval|name|id|test|case|task|scenario|title)\b", re.IGNORECASE)
+
+
+def eval_named(document: Any) -> str | None:
+    """The name that a document gives its eval; None for a placeholder.
+
+    What a template leaves in angle brackets speaks of the field. Other words in them are what the
+    eval is called, as is its id, whatever it says.
+
+    >>> from types import SimpleNamespace as row
+    >>> [eval_named(row(eval_id=7, eval_name=n)) for n in ("<eval-name>", "none", "<script>")]
+    [None, None, '<script>']
+    >>> eval_named(row(eval_id="none", eval_name="none"))
+    'none'
+    """
+    name = document.eval_name
+    if name and (name == document.eval_id or (name[0] == "<" and not _OF_EVAL.search(name))):
+        return name
+    return stated_text(name)
+
+
+def skill_named(text: str | None) -> str | None:
+    """The name of a skill in what a file gives for it, which may be the path of its SKILL.md.
+
+    >>> skill_named("plugin/skills/tdd/SKILL.md"), skill_named("tdd"), skill_named("<skill>")
+    ('tdd', 'tdd', None)
+    """
+    name = stated_text(text)
+    if name is None or "/" not in name:
+        return name
+    parts = [part for part in name.split("/") if part.lower() not in ("", ".", "skill.md")]
+    return parts[-1] if parts else None
 
 
 class EvalKey(NamedTuple):
@@ -25,6 +100,87 @@ class EvalKey(NamedTuple):
 
 EvalOf = tuple[str, str]
 """The folder of a workspace, and the id of one of its evals."""
+
+
+EvalKeys = dict[EvalFolder, EvalKey]
+
+
+def identify_evals(
+    places: Iterable[Place], metadata: Mapping[EvalFolder, EvalMetadata], problems: Problems
+) -> EvalKeys:
+    """The id and name of each eval's folder.
+
+    They come from its metadata, else from its name, else from the metadata that a folder of
+    the same name has in another iteration; a name comes from there before the folder's, if all
+    iterations that state one agree. A folder that keeps its name, and its eval's, from
+    iteration to iteration is one eval: a text that is stated as its id gives way to a number,
+    and a problem says so. Folders of an iteration that claim the same id under different names
+    stay different evals: the later name has the name of its first folder as its id, and a
+    problem says so.
+    """
+    keys: EvalKeys = {}
+    own: dict[EvalFolder, EvalKey] = {}
+    ids: dict[tuple[str, str], dict[str, list[str]]] = {}
+    stated: dict[tuple[str, str], dict[str, None]] = {}
+    for folder, described in metadata.items():
+        if name := eval_named(described):
+            stated.setdefault((folder.workspace, folder.folder), {})[name] = None
+    for folder in dict.fromkeys(map(folder_of, places)):
+        number, rest = eval_parts(folder.folder)
+        described = metadata.get(folder)
+        elsewhere = [*stated.get((folder.workspace, folder.folder), ())]
+        other = elsewhere[0] if len(elsewhere) == 1 else rest
+        name = (described and eval_named(described)) or other
+        stated_id = described.eval_id if described else None
+        own[folder] = EvalKey((number or "") if stated_id is None else str(stated_id), name)
+        of_name = ids.setdefault((folder.workspace, folder.folder), {}).setdefault(slug(name), [])
+        of_name += [own[folder].id] if own[folder].id else []
+    taken: dict[tuple[str, str, str], tuple[str, str]] = {}
+    moved: dict[tuple[str, str, str, str], str] = {}
+    for folder, (own_id, own_name) in own.items():
+        by_name = ids[folder.workspace, folder.folder]
+        alike = by_name[slug(own_name)] or [*chain.from_iterable(by_name.values()), folder.folder]
+        number = next(filter(str.isdecimal, alike), None)
+        id_ = own_id if own_id.isdecimal() else number or own_id or alike[0]
+        if folder.folder == UNSTATED:
+            id_ = UNSTATED
+        elif own_id not in ("", id_):
+            message = f"eval id {own_id!r}, but {id_} in another iteration, which was used"
+            path = f"{folder.workspace}/{folder.iteration}/{folder.folder}"
+            problems.add("warning", "disagree", path, message)
+        name = UNSTATED if id_ == UNSTATED and folder not in metadata else own_name
+        claim = (folder.folder, slug(eval_parts(name)[1]))
+        at = (folder.workspace, folder.iteration, id_)
+        owner = taken.setdefault(at, claim)
+        if owner[1] != claim[1]:
+            id_ = moved.setdefault((*at, claim[1]), folder.folder)
+            message = f"eval id {at[-1]} is also claimed by {owner[0]}; its id here is {id_}"
+            problems.add("warning", "duplicate-id", f"{folder.workspace}/{folder.folder}", message)
+        keys[folder] = EvalKey(id_, name)
+    return keys
+
+
+class EvalIndex:
+    """Finds the eval of an iteration that an id and a name from elsewhere speak of."""
+
+    def __init__(self, keys: EvalKeys) -> None:
+        self._by_name: dict[tuple[str, str, str], EvalKey] = {}
+        self._by_id: dict[tuple[str, str, str], EvalKey] = {}
+        for (workspace, iteration, folder), key in keys.items():
+            self._by_id.setdefault((workspace, iteration, key.id), key)
+            for name in (key.name, folder, eval_parts(folder)[1]):
+                self._by_name.setdefault((workspace, iteration, slug(name)), key)
+
+    def find(
+        self, workspace: str, iteration: str, id_: str | None, name: str | None
+    ) -> EvalKey | None:
+        """The eval, or None. A known name decides; else the id does."""
+        for text in (name, id_):
+            if text and not text.isdecimal():
+                key = self._by_name.get((workspace, iteration, slug(text)))
+                if key is not None:
+                    return key
+        return self._by_id.get((workspace, iteration, id_)) if id_ is not None else None
 
 
 @dataclass(slots=True)
@@ -59,6 +215,21 @@ class SeenEval:
     names: set[str] = field(default_factory=set)
     prompts: set[str] = field(default_factory=set)
     n_assertions: int = 0
+
+
+def seen_evals(
+    keys: EvalKeys, metadata: Mapping[EvalFolder, EvalMetadata]
+) -> dict[str, list[SeenEval]]:
+    """The evals that runs or metadata speak of, by workspace."""
+    seen: dict[str, dict[EvalKey, SeenEval]] = {}
+    for folder, key in keys.items():
+        eval_ = seen.setdefault(folder.workspace, {}).setdefault(key, SeenEval(key))
+        eval_.names |= {slug(key.name), slug(folder.folder)}
+        if described := metadata.get(folder):
+            if described.prompt:
+                eval_.prompts.add(described.prompt.strip())
+            eval_.n_assertions = max(eval_.n_assertions, len(described.assertions))
+    return {workspace: list(evals.values()) for workspace, evals in seen.items()}
 
 
 def place_suites(
