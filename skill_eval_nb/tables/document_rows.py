@@ -150,8 +150,8 @@ def _add_feedback(
         keys = RunRef(*home.names, home.iteration, *key, side or UNSTATED, number)
         given = scores_text(review.scores), labels_text(review.labels)
         said = review.feedback if review.reviewed else None
-        rows.begin_run(keys)
-        rows.add("feedback", [(said, review.timestamp, document.status, *given)])
+        row = (rows.begin_run(keys), said, review.timestamp, document.status, *given)
+        rows["feedback"].append(row)
 
 
 def scores_text(scores: Mapping[str, float]) -> str | None:
@@ -242,12 +242,12 @@ _OF_NO_RUN = (UNSTATED, UNSTATED, UNSTATED, 0)
 
 def _add_aggregate(home: Home, document: SuggestionAggregate, rows: Rows) -> None:
     """Add the suggestions that were collected over runs; they belong to no single one."""
-    rows.begin_run(RunRef(*home.names, home.iteration, *_OF_NO_RUN))
+    at = rows.begin_run(RunRef(*home.names, home.iteration, *_OF_NO_RUN))
     for suggestion in document.suggestions:
         times = "once" if suggestion.frequency == 1 else f"{suggestion.frequency} times"
         reason = f"{suggestion.reason} (said {times})"
         reason += f" Proposed: {suggestion.action}" if suggestion.action else ""
-        rows.add("suggestions", [(suggestion.assertion, "aggregate", reason)])
+        rows["suggestions"].append((at, suggestion.assertion, "aggregate", reason))
 
 
 DELTA = "delta"
@@ -291,8 +291,8 @@ def turn_sums_into_means(catalogue: Catalogue, runs: Iterable[CountedRun]) -> No
 def add_stated(names: tuple[str, str], benchmark: BenchmarkFile, path: str, rows: Rows) -> None:
     """Add the figures that a benchmark states to the table `stated`, and its notes to `notes`."""
     if benchmark.document.notes:
-        rows.begin_run(RunRef(*names, benchmark.place.iteration, *_OF_NO_RUN))
-        rows.add("notes", (("analyst", text) for text in benchmark.document.notes))
+        at = rows.begin_run(RunRef(*names, benchmark.place.iteration, *_OF_NO_RUN))
+        rows["notes"] += ((at, "analyst", text) for text in benchmark.document.notes)
     for configuration, summary in benchmark.document.run_summary.items():
         for metric, figures in _stated_metrics(summary, configuration == DELTA):
             values = _as_numbers(figures, metric)

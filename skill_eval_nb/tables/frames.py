@@ -44,26 +44,17 @@ class Rows(dict[str, list[tuple[Any, ...]]]):
     """The rows of all tables while they are read, by the tables' names.
 
     Those of tables that are about runs stand there without the keys of their run, which may come
-    many times: `runs` says for each which of the `refs` it is of.
+    many times, but with the number of it among the `refs`.
     """
 
     def __init__(self) -> None:
         super().__init__((name, []) for name in TABLES)
         self.refs: list[RunRef] = []
-        self.runs: dict[str, list[int]] = {
-            name: [] for name, table in TABLES.items() if table.columns[: len(RUN_KEYS)] == RUN_KEYS
-        }
 
-    def begin_run(self, keys: RunRef) -> None:
-        """Let the rows that are added next be of the run of these keys."""
+    def begin_run(self, keys: RunRef) -> int:
+        """The number with which rows of the run of these keys begin."""
         self.refs.append(keys)
-
-    def add(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Add rows of the run that was begun last to a table."""
-        mine = self[table]
-        before = len(mine)
-        mine.extend(rows)
-        self.runs[table] += [len(self.refs) - 1] * (len(mine) - before)
+        return len(self.refs) - 1
 
     def frames(self, names: Iterable[str] = TABLES) -> dict[str, pl.DataFrame]:
         """The tables of these names."""
@@ -73,11 +64,10 @@ class Rows(dict[str, list[tuple[Any, ...]]]):
         found = {}
         for name in names:
             columns = TABLES[name].columns
-            own = columns[len(RUN_KEYS) :] if name in self.runs else columns
-            found[name] = frame_of_rows(schema(own), self[name])
-            if name in self.runs:
-                of_runs = keys[pl.Series(self.runs[name], dtype=pl.UInt32)]
-                found[name] = of_runs.hstack(found[name])
+            of_runs = columns[: len(RUN_KEYS)] == RUN_KEYS
+            types = schema(columns[len(RUN_KEYS) :] if of_runs else columns)
+            frame = frame_of_rows({"run": pl.UInt32, **types} if of_runs else types, self[name])
+            found[name] = keys[frame["run"]].hstack(frame[list(types)]) if of_runs else frame
         return found
 
 

@@ -405,69 +405,46 @@ def _prefer(value: Any, other: Any) -> Any:
 Row = tuple[Any, ...]
 
 
-def add_texts(run: RunRecord, weights: Mapping[str, float], rows: Rows) -> None:
-    """Add the rows of the run that was begun last to the tables that hold texts."""
-    rows.add("expectations", _expectation_rows(run))
-    rows.add("rubric_scores", _score_rows(run, weights))
-    rows.add("tool_calls", _tool_call_rows(run))
-    if (grading := run.grading) is not None:
-        rows.add("claims", _claim_rows(grading))
-        rows.add("notes", _note_rows(grading))
-        rows.add("suggestions", _suggestion_rows(grading))
-
-
-def _expectation_rows(run: RunRecord) -> Iterator[Row]:
+def add_texts(at: int, run: RunRecord, weights: Mapping[str, float], rows: Rows) -> None:
+    """Add the rows of the run of this number to the tables that hold texts."""
     for layer, document in (("structural", run.structural), ("judged", run.grading)):
-        for one in document.expectations if document is not None else ():
-            about = one.critical, one.confidence, one.evidence
-            yield layer, one.id, one.text, one.type, one.passed, *about
-
-
-def _score_rows(run: RunRecord, weights: Mapping[str, float]) -> Iterator[Row]:
+        rows["expectations"] += (
+            (at, layer, x.id, x.text, x.type, x.passed, x.critical, x.confidence, x.evidence)
+            for x in (document.expectations if document is not None else ())
+        )
     for judging, model, scores in scores_of(run):
         for dimension, score in scores.items():
             weight = weights.get(dimension, 1.0 if score.weight is None else score.weight)
-            yield judging, model, dimension, score.score, weight, score.evidence
+            row = (at, judging, model, dimension, score.score, weight, score.evidence)
+            rows["rubric_scores"].append(row)
+    metrics = run.known_metrics
+    if metrics is not None and isinstance(metrics.tool_calls, dict):
+        calls = metrics.tool_calls.items()
+        rows["tool_calls"] += ((at, tool, number) for tool, number in calls if number is not None)
+    if (grading := run.grading) is not None:
+        rows["claims"] += ((at, x.claim, x.type, x.verified, x.evidence) for x in grading.claims)
+        rows["notes"] += ((at, *note) for note in _find_notes(grading))
+        rows["suggestions"] += ((at, *one) for one in _find_suggestions(grading))
 
 
-def _claim_rows(grading: Grading) -> Iterator[Row]:
-    for claim in grading.claims:
-        yield claim.claim, claim.type, claim.verified, claim.evidence
-
-
-def _note_rows(grading: Grading) -> Iterator[Row]:
-    found = [("factual_issue", grading.factual_issues)]
+def _find_notes(grading: Grading) -> Iterator[Row]:
+    found = {"factual_issue": grading.factual_issues}
     if (notes := grading.user_notes_summary) is not None:
-        found = [
-            ("uncertainty", notes.uncertainties),
-            ("needs_review", notes.needs_review),
-            ("workaround", notes.workarounds),
-            *found,
-        ]
-    for kind, texts in found:
-        for text in texts:
-            yield kind, text
+        found = {
+            "uncertainty": notes.uncertainties,
+            "needs_review": notes.needs_review,
+            "workaround": notes.workarounds,
+            **found,
+        }
+    return ((kind, text) for kind, texts in found.items() for text in texts)
 
 
-def _suggestion_rows(grading: Grading) -> Iterator[Row]:
+def _find_suggestions(grading: Grading) -> Iterator[Row]:
     if (feedback := grading.eval_feedback) is not None:
-        for suggestion in feedback.suggestions:
-            yield suggestion.assertion, "critique", suggestion.reason
+        yield from ((one.assertion, "critique", one.reason) for one in feedback.suggestions)
         if feedback.overall:
             yield None, "overall", feedback.overall
     if (critique := grading.eval_critique) is not None:
-        for kind, texts in (
-            ("vague", critique.vague_assertions),
-            ("missing_coverage", critique.missing_coverage),
-            ("suggested", critique.suggested_assertions),
-        ):
-            for text in texts:
-                yield None, kind, text
-
-
-def _tool_call_rows(run: RunRecord) -> Iterator[Row]:
-    metrics = run.known_metrics
-    if metrics is not None and isinstance(metrics.tool_calls, dict):
-        for tool, number in metrics.tool_calls.items():
-            if number is not None:
-                yield tool, number
+        yield from ((None, "vague", text) for text in critique.vague_assertions)
+        yield from ((None, "missing_coverage", text) for text in critique.missing_coverage)
+        yield from ((None, "suggested", text) for text in critique.suggested_assertions)

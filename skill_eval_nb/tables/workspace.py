@@ -60,10 +60,10 @@ def assemble(catalogue: Catalogue, texts: bool) -> dict[str, pl.DataFrame]:
     base, problems = catalogue.layout.base, catalogue.layout.problems
     rows, runs = Rows(), list[CountedRun]()
     for run in count_runs(catalogue):
-        rows.begin_run(run.keys)
-        rows.add("runs", [run.figures])
+        at = rows.begin_run(run.keys)
+        rows["runs"].append((at, *run.figures))
         if texts:
-            add_texts(run.record, run.side.weights, rows)
+            add_texts(at, run.record, run.side.weights, rows)
             runs.append(run._replace(record=_LET_GO))
     if texts:
         refs = [run.keys for run in runs]
