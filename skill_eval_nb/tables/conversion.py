@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -23,7 +22,6 @@ from skill_eval_nb.documents import (
     Metrics,
     Review,
     RubricSummary,
-    RunResult,
     Summary,
     Timing,
     to_json,
@@ -74,26 +72,14 @@ PLACES = {
 """Where each kind of document lies."""
 
 
-class EvalName(NamedTuple):
-    """An eval in the target: its id, its folder."""
-
-    id: str | int
-    folder: str
-
-
-def name_evals(keys: Iterable[EvalKey]) -> dict[EvalKey, EvalName]:
-    """The names of the evals; those of one id have the same but for their folder's."""
+def name_evals(keys: Iterable[EvalKey]) -> dict[EvalKey, str]:
+    """The folders of the evals."""
     keys = list(dict.fromkeys(keys))
-    ids = [number_id(key.id) for key in keys]
-    folders = apart((key.id, _folder(key, id_)) for key, id_ in zip(keys, ids, strict=True))
-    return {
-        key: EvalName(*names)
-        for key, names in zip(keys, zip(ids, folders, strict=True), strict=True)
-    }
+    return dict(zip(keys, apart((key.id, _folder(key)) for key in keys), strict=True))
 
 
-def _folder(key: EvalKey, id_: str | int) -> str:
-    text = safe(str(id_))
+def _folder(key: EvalKey) -> str:
+    text = safe(key.id)
     name = safe(slug(eval_parts(key.name)[1]), "")
     return f"eval-{text}" + ("" if name in ("", slug(text), slug(f"eval-{text}")) else f"-{name}")
 
@@ -141,11 +127,6 @@ def apart(wanted: Iterable[tuple[str, str]]) -> list[str]:
 def stem(path: str) -> str:
     """The name of a file without its ending, safe in a path."""
     return safe(os.path.basename(path).rsplit(".", 1)[0])
-
-
-def keep_id(old: str | int | None, new: str | int) -> str | int:
-    """The new id; written as the old one was, if it is the same."""
-    return old if old is not None and str(old) == str(new) else new
 
 
 MARK = ".skill-eval-nb.converting"
@@ -219,11 +200,12 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
         if entry.name != MARK:
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     target.mkdir(parents=True, exist_ok=True)
+    (target / MARK).touch()
     written: list[Path] = []
-    with _keep_mark(target / MARK):
-        for folder, below in zip(catalogue.names, _target_folders(catalogue, target), strict=True):
-            writer = _Writer(folder, runs[folder], catalogue, disk, below, losses)
-            written += writer.write_all()
+    for folder, below in zip(catalogue.names, _target_folders(catalogue, target), strict=True):
+        writer = _Writer(folder, runs[folder], catalogue, disk, below, losses)
+        written += writer.write_all()
+    (target / MARK).unlink()
     return Converted(written, Problems(group_problems(losses, found.base)))
 
 
@@ -242,22 +224,6 @@ def _without_tool(run: CountedRun, losses: Problems) -> CountedRun:
             losses.add("warning", "loss", own.path, message)
         grading = copy_with(grading, expectations=[], summary=Summary(pass_rate=own.rate))
     return run._replace(record=msgspec.structs.replace(own, grading=grading))
-
-
-@contextmanager
-def _keep_mark(mark: Path) -> Iterator[None]:
-    """Keep a mark where something was written and the end was not reached."""
-    mark.touch()
-    try:
-        yield
-    except OSError:
-        below = [path for path in mark.parent.rglob("*") if path != mark]
-        if all(path.is_dir() for path in below):
-            for folder in reversed(below):
-                folder.rmdir()
-            mark.unlink()
-        raise
-    mark.unlink()
 
 
 def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
@@ -315,7 +281,6 @@ class _Writer:
         ran = [run.side.key for run in runs]
         rows = (self._row_eval(file, row) for file in self.benchmarks for row in file.document.runs)
         self.evals = name_evals([*defined, *seen, *ran, *filter(None, rows)])
-        self.ids = {key.id: name.id for key, name in self.evals.items()}
         used = {run.keys.iteration for run in runs if not self._is_row(run)}
         used |= {iteration for iteration, _ in self.metadata}
         used |= {file.place.iteration for _, file, *_ in self.others}
@@ -354,9 +319,9 @@ class _Writer:
         return key or (EvalKey(id_ or name or "", name or id_ or "") if id_ or name else None)
 
     def _write_suites(self) -> None:
-        names = (self.evals[key].id for key, _ in self.defined)
+        ids = (number_id(key.id) for key, _ in self.defined)
         for suite in self.suites:
-            evals = [copy_with(eval_, id=keep_id(eval_.id, next(names))) for eval_ in suite.evals]
+            evals = [copy_with(eval_, id=next(ids)) for eval_ in suite.evals]
             own = suite.skill_name or self.skill
             self.write("evals", copy_with(suite, evals=evals, skill_name=own))
 
@@ -366,13 +331,13 @@ class _Writer:
         ran = [(run.keys.iteration, run.side.key) for run in runs]
         for at in dict.fromkeys([*self.metadata, *ran]):
             own, key = self.metadata.get(at), at[1]
-            suite, name = suites.get(key.id), self.evals[key]
-            if own is None and eval_parts(name.folder) == (str(name.id), key.name):
+            suite = suites.get(key.id)
+            if own is None and eval_parts(self.evals[key]) == key:
                 continue
             document = own or EvalMetadata()
             document = copy_with(
                 document,
-                eval_id=keep_id(document.eval_id, name.id),
+                eval_id=number_id(key.id),
                 eval_name=key.name,
                 prompt=document.prompt or (suite.prompt if suite else None),
                 assertions=document.assertions or (suite.expectations if suite else []),
@@ -381,7 +346,7 @@ class _Writer:
 
     def _eval(self, iteration: str, key: EvalKey) -> dict[str, Any]:
         """The names in the paths of what belongs to an eval."""
-        return {"iteration": self.iterations[iteration], "eval": self.evals[key].folder}
+        return {"iteration": self.iterations[iteration], "eval": self.evals[key]}
 
     def _write_run(self, run: CountedRun) -> list[Path]:
         """Write a run's documents; gives the outputs that were copied."""
@@ -407,9 +372,15 @@ class _Writer:
         grading, structural = run.record.grading, run.record.structural
         if grading is None and row.status == "ungraded":
             grading = Grading([])
-        timing, metrics = self._costs(run, grading)
+        timing = copy_with(
+            run.record.timing or Timing(),
+            total_duration_seconds=row.time_seconds,
+            total_tokens=row.tokens,
+            model=row.executor_model,
+        )
+        metrics = run.record.metrics or Metrics()
         if grading is not None:
-            yield "grading", _strip_grading(grading, run)
+            yield "grading", _state_mean(grading, run)
         if structural is not None:
             yield "structural", structural
         untold = grading is None and (structural is None or row.status == "executed")
@@ -419,48 +390,19 @@ class _Writer:
         if metrics != Metrics() or (shadowed and run.record.metrics is not None):
             yield "metrics", metrics
 
-    def _costs(self, run: CountedRun, grading: Grading | None) -> tuple[Timing, Metrics]:
-        """What a run took: what the tables have of it stands in these two."""
-        row = run.figures
-        timing = run.record.timing or Timing()
-        metrics = run.record.metrics or Metrics()
-        if timing.total_duration_seconds is None or row.time_seconds is not None:
-            timing = copy_with(timing, total_duration_seconds=row.time_seconds)
-        timing = copy_with(timing, total_tokens=row.tokens or timing.total_tokens)
-        inside = grading.execution_metrics if grading is not None else None
-        if metrics == Metrics() and inside is None and row.tool_calls is not None:
-            metrics = Metrics(total_tool_calls=row.tool_calls)
-            timing = copy_with(timing, tool_calls=None)
-        if grading is not None and grading.skill_used is not None:
-            metrics = copy_with(metrics, skill_used=row.skill_used)
-        return copy_with(timing, model=row.executor_model), metrics
-
     def _write_benchmarks(self) -> None:
-        runs: dict[tuple[str, str, str], list[CountedRun]] = defaultdict(list)
-        for run in self.runs:
-            runs[run.keys.iteration, run.keys.eval_id, run.keys.configuration].append(run)
         for benchmark in self.benchmarks:
             document, iteration = benchmark.document, self.iterations[benchmark.place.iteration]
-            rows = [self._row(benchmark, row, runs) for row in document.runs]
+            keys = [self._row_eval(benchmark, row) for row in document.runs]
+            rows = [
+                copy_with(row, eval_id=number_id(key.id)) if key else row
+                for row, key in zip(document.runs, keys, strict=True)
+            ]
             metadata = document.metadata
             if skill_named(metadata.skill_name) is None:
                 metadata = copy_with(metadata, skill_name=self.skill)
             names = {"iteration": iteration, "file": stem(benchmark.path)}
             self.write("benchmark", copy_with(document, runs=rows, metadata=metadata), **names)
-
-    def _row(
-        self, benchmark: BenchmarkFile, row: Any, runs: dict[tuple[str, str, str], list[CountedRun]]
-    ) -> Any:
-        """A row of a benchmark with the eval of the target; what its run knows is filled in."""
-        key = self._row_eval(benchmark, row)
-        if key is None:
-            return row
-        there = runs[benchmark.place.iteration, key.id, row.configuration]
-        of_it = [run for run in there if row.run_number in (None, run.keys.run_number)]
-        row = copy_with(row, eval_id=keep_id(row.eval_id, self.ids[key.id]))
-        if len(of_it) == 1:
-            row = copy_with(row, result=_fill_result(row.result or RunResult(), of_it[0]))
-        return row
 
     def _write_others(self) -> None:
         """Reviews, comparisons, analyses, versions, trigger sets and what else was read."""
@@ -473,7 +415,7 @@ class _Writer:
             names = {"iteration": iteration, "where": iteration, "file": name}
             names["named"] = name if name.startswith(kind) else f"{kind}-{name}"
             if key is not None:
-                names["where"] = f"{iteration}/{self.evals[key].folder}"
+                names["where"] = f"{iteration}/{self.evals[key]}"
             if kind == "feedback":
                 reviews = [
                     self._rename_review(review, file.place.iteration) for review in read.reviews
@@ -490,9 +432,8 @@ class _Writer:
         key = self.index.find(self.source, iteration, eval_parts(named)[0], named)
         if key is None or side is None:
             return review
-        name = self.evals[key]
-        if named not in (name.folder, f"eval-{name.id}"):
-            named = f"eval-{name.id}"
+        if named != self.evals[key]:
+            named = f"eval-{number_id(key.id)}"
         suffix = "" if number is None else f"-run-{number}"
         return copy_with(review, run_id=f"{named}-{self.sides.get(side, side)}{suffix}")
 
@@ -507,27 +448,14 @@ class _Writer:
             self.written[write_atomic(path, data)] = data
 
 
-def _strip_grading(grading: Grading, run: CountedRun) -> Grading:
-    """A grading that says what the folders do not, and nothing else of its run."""
-    said = {name: getattr(run.keys, name) for name in ("eval_id", "eval_name", "configuration")}
-    known = {name: text for name, text in said.items() if str(getattr(grading, name)) == text}
-    grading = copy_with(grading, **dict.fromkeys(known))
+def _state_mean(grading: Grading, run: CountedRun) -> Grading:
+    """A grading with its weighted mean, where its weights are not those of the suite."""
     weights = {name: score.weight for name, score in grading.rubric_scores.items() if score.weight}
     mean = run.figures.rubric_weighted_mean  # None if the run errored
     of_its_own = not run.record.judgings and not weights.items() <= run.side.weights.items()
     if of_its_own and mean is not None:
-        grading = copy_with(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
+        return copy_with(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
     return grading
-
-
-def _fill_result(result: RunResult, run: CountedRun) -> RunResult:
-    """The figures of a row, with those of the run that it does not state."""
-    known = {
-        name: figure
-        for name in ("pass_rate", "time_seconds", "tokens")
-        if getattr(result, name) is None and (figure := getattr(run.figures, name)) is not None
-    }
-    return copy_with(result, **known) if known else result
 
 
 def copy_with(document: Any, **changes: Any) -> Any:
