@@ -16,12 +16,9 @@ import msgspec
 
 from skill_eval_nb.disk import open_file, write_atomic
 from skill_eval_nb.documents import (
-    Document,
     EvalMetadata,
     Grading,
-    Metrics,
     Review,
-    RubricSummary,
     Summary,
     Timing,
     to_json,
@@ -349,12 +346,30 @@ class _Writer:
         return {"iteration": self.iterations[iteration], "eval": self.evals[key]}
 
     def _write_run(self, run: CountedRun) -> list[Path]:
-        """Write a run's documents; gives the outputs that were copied."""
-        keys, record = run.keys, run.record
+        """Write a run's documents, which say what its row does; gives the outputs that were copied.
+
+        There is always a timing, which tells that it took place.
+        """
+        keys, record, row = run.keys, run.record, run.figures
         names = self._eval(keys.iteration, run.side.key)
         names |= {"side": self.sides[keys.configuration], "run": keys.run_number}
-        for kind, document in self._documents_of_run(run):
-            self.write(kind, document, **names)
+        grading = record.grading
+        if grading is None and row.status == "ungraded":
+            grading = Grading([])
+        timing = copy_with(
+            record.timing or Timing(),
+            total_duration_seconds=row.time_seconds,
+            total_tokens=row.tokens,
+            model=row.executor_model,
+        )
+        for kind, document in (
+            ("grading", grading),
+            ("structural", record.structural),
+            ("timing", timing),
+            ("metrics", record.metrics),
+        ):
+            if document is not None:
+                self.write(kind, document, **names)
         for number, judging in enumerate(record.judgings, 1):
             self.write("judging", judging, **names, file=number)
         disk = self.disk.get(record.path)
@@ -365,30 +380,6 @@ class _Writer:
     def _below(self, path: str) -> Path:
         """A path in the target, of which levels may be empty."""
         return self.folder.joinpath(*filter(None, path.split("/")))
-
-    def _documents_of_run(self, run: CountedRun) -> Iterator[tuple[str, Document]]:
-        """The documents of a run: what its row in the tables says stands in one of them."""
-        row = run.figures
-        grading, structural = run.record.grading, run.record.structural
-        if grading is None and row.status == "ungraded":
-            grading = Grading([])
-        timing = copy_with(
-            run.record.timing or Timing(),
-            total_duration_seconds=row.time_seconds,
-            total_tokens=row.tokens,
-            model=row.executor_model,
-        )
-        metrics = run.record.metrics or Metrics()
-        if grading is not None:
-            yield "grading", _state_mean(grading, run)
-        if structural is not None:
-            yield "structural", structural
-        untold = grading is None and (structural is None or row.status == "executed")
-        if timing != Timing() or untold:  # something tells of it, and that it took place
-            yield "timing", timing
-        shadowed = grading is not None and grading.execution_metrics is not None
-        if metrics != Metrics() or (shadowed and run.record.metrics is not None):
-            yield "metrics", metrics
 
     def _write_benchmarks(self) -> None:
         for benchmark in self.benchmarks:
@@ -446,16 +437,6 @@ class _Writer:
             path = next(others)
         if path not in self.written:
             self.written[write_atomic(path, data)] = data
-
-
-def _state_mean(grading: Grading, run: CountedRun) -> Grading:
-    """A grading with its weighted mean, where its weights are not those of the suite."""
-    weights = {name: score.weight for name, score in grading.rubric_scores.items() if score.weight}
-    mean = run.figures.rubric_weighted_mean  # None if the run errored
-    of_its_own = not run.record.judgings and not weights.items() <= run.side.weights.items()
-    if of_its_own and mean is not None:
-        return copy_with(grading, rubric_summary=RubricSummary(mean, 5, mean / 5))
-    return grading
 
 
 def copy_with(document: Any, **changes: Any) -> Any:
