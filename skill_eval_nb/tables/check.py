@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -268,29 +268,22 @@ def nearest(documents: Iterable[Gathered], names: Iterable[str]) -> dict[str, st
         name = min(counts, key=lambda one: (counts[one], overall[one], -looks[one]), default="")
         is_foreign = not name or counts[name] >= _FOREIGN * len(by_kind[kind])
         best[kind] = None if is_foreign else name
-    main = main_of(best)
+    # feedback is much the same in all, and counts last
+    decisive = [name for kind, name in best.items() if name and kind != "feedback"]
+    main = next((name for name, _ in Counter(decisive).most_common(1)), best.get("feedback"))
     for kind, name in best.items():
         if name and main is not None and kind not in DIALECTS[main] and errors[kind][name]:
             best[kind] = None
     return best
 
 
-def main_of(against: Mapping[str, str | None]) -> str | None:
-    """The dialect of most kinds of document; feedback is much the same in all, and counts last."""
-    decisive = {kind: name for kind, name in against.items() if kind != "feedback"}
-    counts = Counter(name for name in (decisive or against).values() if name)
-    return counts.most_common(1)[0][0] if counts else None
+def _is_strict(whole: Whole) -> bool:
+    """Whether a workspace is written as the strict dialect has it.
 
-
-def _is_strict(whole: Whole, main: str | None) -> bool:
-    """Whether a workspace is written as the strict dialect has it, `main` suiting it best.
-
-    A benchmark of this dialect is like no other; metadata for each side is less telling.
+    A benchmark of this dialect is like no other, and so is metadata for each side.
     """
-    return any(benchmark.dialect == STRICT for benchmark in whole.of("benchmark")) or (
-        main == STRICT
-        and any(metadata.place.configuration in SIDES for metadata in whole.of("eval_metadata"))
-    )
+    sides = (doc for doc in whole.of("eval_metadata") if doc.place.configuration in SIDES)
+    return any(document.dialect == STRICT for document in (*whole.of("benchmark"), *sides))
 
 
 SKILLS = ("", "skills/*", ".claude/skills/*")
@@ -372,10 +365,8 @@ def _check_workspace(
     problems: Problems,
 ) -> None:
     severity: Severity = "warning" if dialect is None else "error"
-    against = nearest(whole.documents, DIALECTS)
-    strict = dialect == STRICT or (dialect is None and _is_strict(whole, main_of(against)))
-    if not strict and STRICT in against.values():
-        against = nearest(whole.documents, [name for name in DIALECTS if name != STRICT])
+    strict = dialect == STRICT or (dialect is None and _is_strict(whole))
+    against = nearest(whole.documents, [name for name in DIALECTS if strict or name != STRICT])
     if strict or dialect is not None:
         against |= dict.fromkeys(against.keys() & DIALECTS[dialect or STRICT], dialect or STRICT)
     for document in whole.documents:
