@@ -121,8 +121,7 @@ def _code(notebook: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 
 def _source(cell: dict[str, Any]) -> str:
-    source = cell["source"]
-    return source if isinstance(source, str) else "".join(source)
+    return "".join(cell["source"])
 
 
 def _edited_parts(notebook: dict[str, Any]) -> list[tuple[str, str]]:
@@ -133,18 +132,7 @@ def _edited_parts(notebook: dict[str, Any]) -> list[tuple[str, str]]:
 def _fill_paths(cell: dict[str, Any], paths: Mapping[str, str]) -> None:
     def fill_line(found: re.Match[str]) -> str:
         name = found[1]
-        return f"{name} = {_literal(paths[name])}" if name in paths else found[0]
+        return f"{name} = {paths[name]!r}" if name in paths else found[0]
 
     source = _FILLED_IN.sub(fill_line, _source(cell))
     cell["source"] = source.splitlines(keepends=True)
-
-
-def _literal(path: str) -> str:
-    r"""A path as Python text, whatever is in it.
-
-    >>> _literal("C:\\skills"), _literal('a "b"\n')
-    ('"C:\\\\skills"', '\'a "b"\\n\'')
-    """
-    quoted = repr(path)
-    is_plain = quoted[0] == "'" and '"' not in quoted
-    return f'"{quoted[1:-1]}"' if is_plain else quoted

@@ -130,49 +130,35 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A figure and what it counts, with the parts it is made of; `kind` colours its edge."""
+    """A figure and what it counts; `kind` colours its edge."""
 
     figure: str
     noun: str
     kind: str = ""
-    parts: Sequence[tuple[str, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
     """Figures beside each other.
 
-    >>> print(*Cards([Card("3", "runs", parts=[("graded", 2), ("gated", 1)])]).lines())
-      3 runs (2 graded, 1 gated)
+    >>> print(*Cards([Card("3", "runs"), Card("1", "eval")]).lines())
+      3 runs, 1 eval
     """
 
     cards: Sequence[Card]
 
     def lines(self) -> Iterator[str]:
         """They as plain text."""
-        parts_of = (", ".join(f"{number:,} {name}" for name, number in c.parts) for c in self.cards)
-        both = zip(self.cards, parts_of, strict=True)
-        figures = (f"{c.figure} {c.noun}{f' ({parts})' if parts else ''}" for c, parts in both)
-        yield from wrap_lines(", ".join(figures))
+        yield from wrap_lines(", ".join(f"{card.figure} {card.noun}" for card in self.cards))
 
     def html(self) -> str:
         """They as HTML, every text escaped."""
-        return f"<div class='sen-cards'>{''.join(map(self._card, self.cards))}</div>"
-
-    @staticmethod
-    def _card(card: Card) -> str:
-        parts = [(escape(name), number) for name, number in card.parts]
-        bar = "".join(
-            f"<i class='sen-{kind}' style='flex-grow:{many}'></i>" for kind, many in parts
+        cards = (
+            f"<div class='sen-card sen-{escape(card.kind)}'><b>{escape(card.figure)}</b>"
+            f"{escape(card.noun)}</div>"
+            for card in self.cards
         )
-        key = " ".join(
-            f"<span><i class='sen-{kind}'></i>{many:,} {kind}</span>" for kind, many in parts
-        )
-        below = (
-            f"<div class='sen-bar'>{bar}</div><div class='sen-legend'>{key}</div>" if bar else ""
-        )
-        figure = f"<b>{escape(card.figure)}</b>{escape(card.noun)}{below}"
-        return f"<div class='sen-card sen-{escape(card.kind)}'>{figure}</div>"
+        return f"<div class='sen-cards'>{''.join(cards)}</div>"
 
 
 Cell = str | int | Mark | tuple[str, str] | None
@@ -396,17 +382,6 @@ STYLE = """.sen-shown.sen-shown {
   font-variant-numeric:tabular-nums}
  .sen-card.sen-error {border-left:4px solid #d0342c}
  .sen-card.sen-warning {border-left:4px solid #e0a11b}
- .sen-card:has(.sen-bar) {flex:1 1 220px;max-width:360px}
- .sen-card:has(.sen-bar) b {display:inline;margin-right:.3em}
- .sen-bar {display:flex;gap:2px;height:8px;margin:3px 0 4px;border-radius:4px;overflow:hidden}
- .sen-bar i {min-width:3px}
- .sen-legend {display:flex;flex-wrap:wrap;gap:2px 16px}
- .sen-legend i {display:inline-block;width:8px;height:8px;border-radius:2px;margin-right:5px}
- i.sen-graded {background:#3a8f6f}
- i.sen-gated {background:#e0a11b}
- i.sen-executed {background:#7b9fd1}
- i.sen-errored {background:#d0342c}
- i.sen-ungraded {background:#8c8c8c}
  table {border-collapse:collapse;margin:0;font-size:13px;table-layout:auto}
  tbody tr:nth-child(n) {background:none}
  th, td {text-align:left;vertical-align:top;padding:4px 18px 4px 0;line-height:1.4;

@@ -25,7 +25,7 @@ from skill_eval_nb.documents.dialects import check as check_document
 from skill_eval_nb.documents.dialects.home_made import HOME_MADE
 from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.skill_md import SKILL_FILE, find_leaks, read_skill_md, read_skill_of
-from skill_eval_nb.text import count
+from skill_eval_nb.text import count, some
 from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
@@ -213,7 +213,7 @@ def check_leaks(whole: Whole, problems: Problems) -> None:
             continue
         for number, eval_ in enumerate(suite.read().evals):
             for where, quotes in find_leaks(to_builtins(eval_), skill):
-                message = f"it quotes the skill ({_few(quotes)}): it may measure obedience"
+                message = f"it quotes the skill ({some(quotes, 6)}): it may measure obedience"
                 at = f"$.evals[{number}].{where}"
                 problems.add("info", "leak", suite.path, message, where=at)
 
@@ -231,12 +231,9 @@ def check_runs(catalogue: Catalogue, runs: Any, problems: Problems) -> None:
             ran = iterations[iteration]
             absent = [key.id for key in suite.keys if key.id not in ran]
             if absent and len(absent) < len(suite.keys):
-                message = f"not run in {iteration}: {count(len(absent), 'eval')} ({_few(absent)})"
+                evals = f"{count(len(absent), 'eval')} ({some(absent, 6)})"
+                message = f"not run in {iteration}: {evals}"
                 problems.add("info", "missing-runs", suite.path, message, where="$.evals")
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
 
 _FOREIGN = 1000

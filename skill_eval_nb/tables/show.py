@@ -188,7 +188,8 @@ def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Bloc
         if number
     ]
     if n_runs := sum(runs.values()):
-        cards.append(Card(f"{n_runs:,}", "run" if n_runs == 1 else "runs", "", [*runs.items()]))
+        statuses = ", ".join(f"{n:,} {status}" for status, n in runs.items())
+        cards.append(Card(f"{n_runs:,}", f"{'run' if n_runs == 1 else 'runs'} ({statuses})"))
     if cards:
         yield Cards(cards)
     heads = ("workspace", "skill", "iterations", "configurations", "evals", "runs")
