@@ -234,14 +234,6 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
-_WITHOUT_MARK = (
-    ("utf-32-le", 4, 0),
-    ("utf-32-be", 4, 3),
-    ("utf-16-le", 2, 0),
-    ("utf-16-be", 2, 1),
-)
-"""Encodings, how many bytes a character has, and which of them is hardly ever zero."""
-
 _LOOKED_AT = 65_536
 _CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
@@ -293,7 +285,7 @@ def _decode_utf8(data: bytes, part: bool) -> str:
 def wide(data: bytes) -> str | None:
     r"""The text of UTF-16 and UTF-32; None for all else.
 
-    Without a byte-order mark it is known by its zeros: most characters have them on the same
+    UTF-16 without a byte-order mark is known by its zeros: most characters have them on the same
     side, and what comes out is printed.
 
     >>> wide("Grüße".encode("utf-16-be")), wide("Grüße".encode()), wide(b"a\0\1\0" * 9)
@@ -305,12 +297,9 @@ def wide(data: bytes) -> str | None:
     start = data[:_LOOKED_AT]
     if b"\x00" not in start:
         return None
-    for encoding, size, low in _WITHOUT_MARK:
-        units = len(start) // size
-        zeros = [start[at : units * size : size].count(0) for at in range(size)]
-        if units > 1 and all(
-            zeros[at] == 0 if at == low else zeros[at] > 0.8 * units for at in range(size)
-        ):
+    units = len(start) // 2
+    for encoding, high in (("utf-16-le", start[1 : 2 * units : 2]), ("utf-16-be", start[:-1:2])):
+        if units > 1 and high.count(0) > 0.8 * units:
             text = data.decode(encoding, "replace")
             return text if _mostly_printed(text[:_LOOKED_AT].encode("utf-8", "replace")) else None
     return None
