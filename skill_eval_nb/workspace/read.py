@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from skill_eval_nb.disk import NO_LINK, TooLarge, read_bytes
+from skill_eval_nb.disk import TooLarge, read_bytes
 from skill_eval_nb.documents import (
     Benchmark,
     BenchmarkRun,
@@ -125,16 +125,8 @@ def load_if_there(
 
     A link that leads out of `root`, if that is given, is a problem and not followed.
     """
-    if root is not None and not NO_LINK and not is_followed(path, root, problems):
-        return None  # a system that cannot refuse a link when it opens a file
-    try:
-        return decoder(document).decode(read_bytes(path, flags=NO_LINK))
-    except FileNotFoundError:
-        return None
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        if root is not None and not is_followed(path, root, problems):
-            return None
-        return load_document(path, document, problems)
+    is_there = os.path.lexists(path) and (root is None or is_followed(path, root, problems))
+    return load_document(path, document, problems) if is_there else None
 
 
 def mend_document(raw: Any, path: str, document: type[D], problems: Problems) -> D:
@@ -312,12 +304,6 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
         if kind == "triggers" and document.skill_name is None:
             document.skill_name = _skill_in(file.path)
         found.others.append((kind, file, document))
-    elif kind == "judging":
-        message = (
-            "a judging that lies in no run's folder `judgings`, so it was not counted; move it "
-            "into that of its run"
-        )
-        problems.add("warning", "above-runs", file.path, message)
     elif kind == "grading" and os.path.basename(file.path) in ELSEWHERE:
         found.gradings.add(file.path)
     elif not file.of_run:
@@ -326,7 +312,7 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
 
 def _report_unused(kind: str, path: str, problems: Problems) -> None:
     """Say why a document of one run was not used."""
-    severity, code, why = "warning", "above-runs", "it lies in no run's folder"
+    severity, code, why = "warning", "above-runs", "it lies in no run's folder; move it into its run's"
     usual = f"{os.path.dirname(path)}/{kind}.json"
     if _is_below(path):
         severity, why = "info", "a run below says the same"
