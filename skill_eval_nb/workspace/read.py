@@ -312,7 +312,7 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
 
 def _report_unused(kind: str, path: str, problems: Problems) -> None:
     """Say why a document of one run was not used."""
-    severity, code, why = "warning", "above-runs", "it lies in no run's folder; move it into its run's"
+    severity, code, why = "warning", "above-runs", "it lies in no run's folder"
     usual = f"{os.path.dirname(path)}/{kind}.json"
     if _is_below(path):
         severity, why = "info", "a run below says the same"
