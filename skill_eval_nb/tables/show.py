@@ -169,27 +169,23 @@ MOST_ITERATIONS, MOST_CONFIGURATIONS = 3, 6
 
 def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Block]:
     """What is shown of a workspace: errors first, then what is there, and what to do with it."""
-    lines, runs = _workspace_lines(table), _statuses(table["runs"])
+    lines, runs = _workspace_lines(table), table["runs"]
     skills = list(dict.fromkeys(line["skill"] for line in lines))
     title = f"{'Skill' if len(skills) == 1 else 'Skills'} {some(skills)}"
     yield Title(title if skills else "Nothing here", path)
     severities = dict(table["problems"]["severity"].value_counts().iter_rows())
     counts = [
-        ("error", severities.get("error", 0)),
-        ("warning", severities.get("warning", 0)),
-        ("workspace", len(lines) if len(lines) > 1 else 0),
-        ("iteration", sum(len(line["iterations"]) for line in lines)),
-        ("configuration", len({name for line in lines for name in line["configurations"]})),
-        ("eval", sum(line["evals"] for line in lines)),
+        (severities.get("error", 0), "error"),
+        (severities.get("warning", 0), "warning"),
+        (len(lines) if len(lines) > 1 else 0, "workspace"),
+        (sum(len(line["iterations"]) for line in lines), "iteration"),
+        (len({name for line in lines for name in line["configurations"]}), "configuration"),
+        (sum(line["evals"] for line in lines), "eval"),
     ]
-    cards = [
-        Card(f"{number:,}", noun if number == 1 else f"{noun}s", noun)
-        for noun, number in counts
-        if number
-    ]
-    if n_runs := sum(runs.values()):
-        statuses = ", ".join(f"{n:,} {status}" for status, n in runs.items())
-        cards.append(Card(f"{n_runs:,}", f"{'run' if n_runs == 1 else 'runs'} ({statuses})"))
+    cards = [Card(*count(number, noun).split(" "), noun) for number, noun in counts if number]
+    if runs.height:
+        figure, noun = count(runs.height, "run").split(" ")
+        cards.append(Card(figure, f"{noun} ({_list_statuses(runs)})"))
     if cards:
         yield Cards(cards)
     heads = ("workspace", "skill", "iterations", "configurations", "evals", "runs")
@@ -200,7 +196,7 @@ def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Bloc
             _names(line["iterations"], MOST_ITERATIONS),
             _names(line["configurations"], MOST_CONFIGURATIONS),
             line["evals"],
-            ", ".join(f"{n:,} {status}" for status, n in line["runs"].items()) or "none yet",
+            line["runs"] or "none yet",
         )
         for line in lines[:MOST_LINES]
     ]
@@ -239,19 +235,17 @@ def _workspace_lines(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
                 "iterations": sorted(set(mine["iteration"]) - {NO_ITERATION}, key=natural),
                 "configurations": mine["configuration"].unique(maintain_order=True).to_list(),
                 "evals": len({*mine["eval_id"], *defined["eval_id"]}),
-                "runs": _statuses(mine),
+                "runs": _list_statuses(mine),
+                "weight": (-mine["status"].is_in(STATUSES[:2]).sum(), -mine.height),
             }
         )
-
-    def weight(line: dict[str, Any]) -> tuple[int, int]:
-        return -sum(line["runs"].get(key, 0) for key in STATUSES[:2]), -sum(line["runs"].values())
-
-    return sorted(lines, key=weight)  # otherwise they stay in the order of their names
+    # otherwise they stay in the order of their names
+    return sorted(lines, key=lambda line: line["weight"])
 
 
-def _statuses(runs: pl.DataFrame) -> dict[str, int]:
+def _list_statuses(runs: pl.DataFrame) -> str:
     counts = dict(runs["status"].value_counts().iter_rows())
-    return {status: counts[status] for status in STATUSES if status in counts}
+    return ", ".join(f"{counts[one]:,} {one}" for one in STATUSES if one in counts)
 
 
 def _kinds(problems: pl.DataFrame) -> list[tuple[Mark, str, int, tuple[str, str]]]:
