@@ -15,14 +15,13 @@ from .benchmarks import (
 )
 from .catalogue import (
     Catalogue,
-    Definition,
     catalogue_files,
     named_by,
 )
-from .evals import EvalIndex, EvalKey, SeenEval, eval_named, skill_named, stated_text
+from .evals import EvalIndex, EvalKey, eval_named, skill_named, stated_text
 from .files import Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
-from .folders import NO_ITERATION, Place, crawl
+from .folders import NO_ITERATION, Place
 from .layout import FilePlace, Layout, RunPlace, folder_of
 from .problems import (
     Problem,
@@ -38,7 +37,6 @@ __all__ = [
     "UNSTATED",
     "BenchmarkFile",
     "Catalogue",
-    "Definition",
     "EvalIndex",
     "EvalKey",
     "FilePlace",
@@ -52,7 +50,6 @@ __all__ = [
     "RunId",
     "RunPlace",
     "SecondGraders",
-    "SeenEval",
     "Sides",
     "StatedRuns",
     "add_results",
@@ -60,7 +57,6 @@ __all__ = [
     "collector_paused",
     "compare_rates",
     "complete_record",
-    "crawl",
     "eval_named",
     "find",
     "folder_of",

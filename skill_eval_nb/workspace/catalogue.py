@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from typing import NamedTuple
 
 from skill_eval_nb.documents import Eval
 from skill_eval_nb.documents.sides import UNSTATED, find_side
@@ -194,25 +193,19 @@ def _tell_models(layout: Layout, problems: Problems) -> None:
         problems.add("info", "model-in-name", workspace, message)
 
 
-class Named(NamedTuple):
-    """What a run id names; `number` is None if it leaves it open."""
+def named_by(run_id: str, known: Iterable[str]) -> tuple[str, str | None, int | None]:
+    """The eval, configuration and number that a run id of feedback names, as far as it does.
 
-    eval: str
-    configuration: str | None
-    number: int | None
+    `known` are the configurations of the runs.
 
-
-def named_by(run_id: str, known: Iterable[str]) -> Named:
-    """What a run id of feedback names; `known` are the configurations of the runs.
-
-    >>> tuple(named_by("eval-0-with_skill", [])), tuple(named_by("eval-0-v2-run-3", ["v2"]))
+    >>> named_by("eval-0-with_skill", []), named_by("eval-0-v2-run-3", ["v2"])
     (('eval-0', 'with_skill', None), ('eval-0', 'v2', 3))
     """
     numbered = re.fullmatch(r"(.+)[-_/]run[-_]?(\d{1,9})", run_id)
     name, number = (numbered[1], int(numbered[2])) if numbered else (run_id, None)
     for side in sorted(known, key=len, reverse=True):
         if re.search(rf"[-_/]{re.escape(side)}$", name):
-            return Named(name[: -len(side) - 1], side, number)
+            return name[: -len(side) - 1], side, number
     usual = find_side(name, last=True)
     eval_ = name[: usual.start()].rstrip("-_./ ") if usual and usual.end() == len(name) else ""
-    return Named(eval_, usual[0], number) if usual and eval_ else Named(name, None, number)
+    return (eval_, usual[0], number) if usual and eval_ else (name, None, number)

@@ -171,9 +171,6 @@ class Folder:
 
 _NONE: Mapping[str, Folder] = MappingProxyType({})
 
-Names = dict[tuple[str, ...], tuple[str, ...]]
-"""Names that were listed: thousands of folders hold the same, which are kept once."""
-
 
 def crawl(path: str, problems: Problems) -> list[Folder]:
     """All folders from `path` down, parents first and in the order of their names.
@@ -182,17 +179,16 @@ def crawl(path: str, problems: Problems) -> list[Folder]:
     or lies outside, where it may be any file of whoever looks at somebody else's results.
     """
     root = Folder(path, os.path.basename(os.path.abspath(path)), None)
-    names: Names = {}
     found: list[Folder] = []
     waiting = [root]
     while waiting:
         folder = waiting.pop()
         found.append(folder)
-        waiting += _list_folder(folder, names, problems, path)
+        waiting += _list_folder(folder, problems, path)
     return found
 
 
-def _list_folder(folder: Folder, names: Names, problems: Problems, root: str) -> list[Folder]:
+def _list_folder(folder: Folder, problems: Problems, root: str) -> list[Folder]:
     """List a folder; gives its sub-folders, the last one first."""
     files: list[str] = []
     others: list[str] = []
@@ -226,9 +222,7 @@ def _list_folder(folder: Folder, names: Names, problems: Problems, root: str) ->
             path,
             message,
         )
-    folder.files = _once(files, names)
-    if others:
-        folder.others = _once(others, names)
+    folder.files, folder.others = tuple(files), tuple(others)
     if below:
         below.sort(key=lambda subfolder: natural(subfolder.name))
         folder.folders = {subfolder.name: subfolder for subfolder in below}
@@ -242,11 +236,6 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link that leads in a circle
         return False
-
-
-def _once(listed: list[str], names: Names) -> tuple[str, ...]:
-    key = tuple(listed)
-    return names.setdefault(key, key)
 
 
 def is_followed(path: str, root: str, problems: Problems) -> bool:

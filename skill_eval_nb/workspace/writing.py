@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.disk import open_regular, write_atomic
-from skill_eval_nb.documents.base import to_json
+from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
 
 from .folders import OWN
 
@@ -197,27 +197,16 @@ def plain_value(text: str) -> Any:
 
     >>> plain_value('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    skill_eval_nb.workspace.writing.NotPlain: `a` occurs twice in one object
+    skill_eval_nb.workspace.writing.NotPlain: not strict JSON: keys given twice, the last counts: a
     """
-
-    def keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        for name in found:
-            if sum(name == other for other, _ in pairs) > 1:
-                raise NotPlain(f"`{name}` occurs twice in one object")
-        return found
-
-    def refuse_constant(name: str) -> Any:
-        raise NotPlain(f"{name} is not JSON")
-
+    faults = Faults()
     try:
-        return json.loads(text, object_pairs_hook=keys_once, parse_constant=refuse_constant)
-    except NotPlain:
-        raise
-    except RecursionError:
-        raise NotPlain("it is nested too deeply") from None
-    except ValueError as error:
-        raise NotPlain(f"it is not strict JSON: {error}") from None
+        value = parse(text.encode("utf-8", "surrogatepass"), faults)
+    except NotJSON as error:
+        raise NotPlain(str(error)) from None
+    if faults:
+        raise NotPlain("; ".join(fault.message for fault in faults))
+    return value
 
 
 def same(value: Any, other: Any) -> bool:

@@ -126,7 +126,7 @@ def test_a_good_answer_becomes_evals_with_their_files(tidy: Path) -> None:
         ("evals/files/a.txt", " \n", "nothing is in it"),
         ("evals/files/a.txt", "x" * 20_001, "20,001 characters"),
         ("evals/files/a.txt", "\ud800", "does not open"),
-        ("evals/files/a.json", '{"a": 1, "a": 2}', "occurs twice"),
+        ("evals/files/a.json", '{"a": 1, "a": 2}', "given twice"),
         ("evals/files/a.jsonl", "{}\n{", "does not open"),
         ("evals/files/a.csv", "a,b\n1\n", "line 2 has 1 field"),
         ("evals/files/a.toml", "a = ", "does not open"),

@@ -11,7 +11,8 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb import NothingToLoad
-from skill_eval_nb.workspace import Problems, crawl
+from skill_eval_nb.workspace import Problems
+from skill_eval_nb.workspace.folders import crawl
 from tests.corpus.build import graded, keys, lay, row
 
 SIDE = "eval-0/with_skill"
