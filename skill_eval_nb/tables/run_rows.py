@@ -408,10 +408,10 @@ Row = tuple[Any, ...]
 def add_texts(at: int, run: RunRecord, weights: Mapping[str, float], rows: Rows) -> None:
     """Add the rows of the run of this number to the tables that hold texts."""
     for layer, document in (("structural", run.structural), ("judged", run.grading)):
-        rows["expectations"] += (
+        rows["expectations"] += [
             (at, layer, x.id, x.text, x.type, x.passed, x.critical, x.confidence, x.evidence)
             for x in (document.expectations if document is not None else ())
-        )
+        ]
     for judging, model, scores in scores_of(run):
         for dimension, score in scores.items():
             weight = weights.get(dimension, 1.0 if score.weight is None else score.weight)
@@ -420,11 +420,11 @@ def add_texts(at: int, run: RunRecord, weights: Mapping[str, float], rows: Rows)
     metrics = run.known_metrics
     if metrics is not None and isinstance(metrics.tool_calls, dict):
         calls = metrics.tool_calls.items()
-        rows["tool_calls"] += ((at, tool, number) for tool, number in calls if number is not None)
+        rows["tool_calls"] += [(at, tool, number) for tool, number in calls if number is not None]
     if (grading := run.grading) is not None:
-        rows["claims"] += ((at, x.claim, x.type, x.verified, x.evidence) for x in grading.claims)
-        rows["notes"] += ((at, *note) for note in _find_notes(grading))
-        rows["suggestions"] += ((at, *one) for one in _find_suggestions(grading))
+        rows["claims"] += [(at, x.claim, x.type, x.verified, x.evidence) for x in grading.claims]
+        rows["notes"] += [(at, *note) for note in _find_notes(grading)]
+        rows["suggestions"] += [(at, *one) for one in _find_suggestions(grading)]
 
 
 def _find_notes(grading: Grading) -> Iterator[Row]:
