@@ -389,16 +389,10 @@ def describe(table: str | None = None) -> pl.DataFrame:
     import polars as pl
 
     if table is None:
-        return pl.DataFrame(
-            [(spec.name, spec.row, len(spec.columns)) for spec in TABLES.values()],
-            schema=["table", "one_row_is", "columns"],
-            orient="row",
-        )
-    return pl.DataFrame(
-        [
-            (column.name, _TYPES[column.type], column.unit, column.meaning, column.null)
-            for column in TABLES[table].columns
-        ],
-        schema=["column", "type", "unit", "meaning", "null_when"],
-        orient="row",
-    )
+        rows = [(spec.name, spec.row, len(spec.columns)) for spec in TABLES.values()]
+        return pl.DataFrame(rows, ["table", "one_row_is", "columns"], orient="row")
+    columns = [
+        (column.name, _TYPES[column.type], column.unit, column.meaning, column.null)
+        for column in TABLES[table].columns
+    ]
+    return pl.DataFrame(columns, ["column", "type", "unit", "meaning", "null_when"], orient="row")

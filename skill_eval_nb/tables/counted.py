@@ -233,29 +233,17 @@ def report_single_layers(runs: Iterable[CountedRun], catalogue: Catalogue) -> No
         row, at = run.figures, run.side.run[:2]
         has_checks = row.structural_pass_rate is not None or row.pass_rate is not None
         has_scores = row.rubric_normalized is not None
+        iterations[at]["runs"] += 1
         if has_checks and has_scores:
             layered.add(at[0])
-        found = iterations[at]
-        found["runs"] += 1
-        if has_checks != has_scores:
-            found["unjudged" if has_checks else "unchecked"] += 1
-            found["gated"] += has_checks and row.status == "gated"
+        elif has_checks or has_scores:
+            iterations[at]["rubric scores" if has_checks else "verdicts"] += 1
     for (folder, iteration), found in iterations.items():
-        if folder in layered and found["unjudged"] + found["unchecked"]:
-            of = "" if iteration == NO_ITERATION else f" of {iteration}"
-            parts = [
-                f"no {what} in {found[kind]} of {found['runs']} runs{of}"
-                for kind, what in (("unjudged", "rubric scores"), ("unchecked", "verdicts"))
-                if found[kind]
-            ]
-            gated = f" (gated: {found['gated']})" if found["gated"] else ""
-            message = (
-                f"{' and '.join(parts)}{gated}: there overall_efficiency is that of the other "
-                "layer alone"
-            )
-            name = catalogue.names[folder][0]
-            problems = catalogue.layout.problems
-            problems.add("info", "efficiency-of-one", name, message, workspace=name)
+        of = f"{found.pop('runs')} runs" + ("" if iteration == NO_ITERATION else f" of {iteration}")
+        lacking = " and ".join(f"no {what} in {number} of {of}" for what, number in found.items())
+        if folder in layered and lacking:
+            message = f"{lacking}: there overall_efficiency is that of the other layer alone"
+            catalogue.layout.problems.add("info", "efficiency-of-one", folder, message)
 
 
 def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:

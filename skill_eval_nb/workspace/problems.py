@@ -53,18 +53,11 @@ def settle_problems(
     for problem in problems:
         path = problem.path
         if path not in homes:
-            home = next((one for one in folders if path == one or path.startswith(f"{one}/")), None)
-            homes[path] = names[home][0] if home else None
+            inside = (one for one in folders if path == one or path.startswith(f"{one}/"))
+            homes[path] = next((names[one][0] for one in inside), None)
         message = problem.message.replace(f"{base}/", "")
-        home = homes[path]
-        own.append(
-            replace(
-                problem,
-                message=message,
-                workspace=home or problem.workspace,
-                path=below(path, base),
-            )
-        )
+        place = below(path, base)
+        own.append(replace(problem, message=message, workspace=homes[path], path=place))
     return group_problems(own, base)
 
 
@@ -147,10 +140,9 @@ class Problems(list[Problem]):
         message: str,
         *,
         where: str | None = None,
-        workspace: str | None = None,
     ) -> None:
         """Note one problem."""
-        self.append(Problem(severity, code, path, message, where, workspace))
+        self.append(Problem(severity, code, path, message, where))
 
     def add_faults(self, path: str, faults: Iterable[Fault]) -> None:
         """The faults of one document as problems of its file.
