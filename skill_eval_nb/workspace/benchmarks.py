@@ -96,7 +96,7 @@ def split_benchmarks(
             if side and run.configuration == UNSTATED:
                 run.configuration = side
         of = iteration_named(document.metadata.iteration or (None if plain else stem), known)
-        place = file.place if lies_in else replace(file.place, iteration=of)
+        place = file.place if lies_in else file.place._replace(iteration=of)
         found.append(BenchmarkFile(file.path, place, document))
     return found
 
@@ -111,7 +111,7 @@ def move_to_only_iteration(
 
     alone = {workspace: min(names) for workspace, names in known.items() if len(names) == 1}
     return [
-        replace(one, place=replace(one.place, iteration=alone[one.place.workspace]))
+        replace(one, place=one.place._replace(iteration=alone[one.place.workspace]))
         if one.place.workspace in alone and one.place.iteration == NO_ITERATION and not one.tool
         else one
         for one in benchmarks

@@ -155,7 +155,7 @@ def _move_to_suites(files: Files, named: Mapping[str, list[str]]) -> None:
     for position, (kind, file, document) in enumerate(files.others):
         home = suites.get(os.path.dirname(file.path))
         if home is not None and file.place.workspace not in named:
-            place = replace(file.place, workspace=home)
+            place = file.place._replace(workspace=home)
             files.others[position] = (kind, replace(file, place=place), document)
 
 

@@ -87,10 +87,10 @@ def add_results(place: FilePlace, group: list[Results], files: Files, problems: 
     _tell_apart([*((run, run.skill) for run in runs), *evals])
     asked = (EvalMetadata(run.eval_id, run.eval_name, run.prompt) for run in runs if run.prompt)
     for eval_ in (*(eval_ for eval_, _ in evals), *asked):
-        folder = EvalFolder(place.place.workspace, place.place.iteration, str(eval_.eval_id))
+        folder = EvalFolder(*place.place[:2], str(eval_.eval_id))
         if folder not in files.metadata:
             files.metadata[folder] = eval_
-            files.metadata_places.append(replace(place.place, eval=folder.folder))
+            files.metadata_places.append(place.place._replace(eval=folder.folder))
     skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
     _name_skills(runs)
     _number(runs)
@@ -115,17 +115,17 @@ def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
     return kept
 
 
-def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
+def _groups(files: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     """The files of each tool and iteration, with the place that they share."""
     loose: dict[str | None, set[str]] = {}
-    for file, results in found:
+    for file, results in files:
         if file.place.iteration == NO_ITERATION and results.below is results.iteration is None:
             of_run = any(run.path and run.path != file.path for run in results.runs)
             above = os.path.dirname(file.path)
             loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
     homes = {tool: _holder(_common_folder(folders)) for tool, folders in loose.items()}
     groups: dict[tuple[str | None, str, str], list[ToolFile]] = {}
-    for file, results in found:
+    for file, results in files:
         home, iteration = file.place.workspace, results.iteration or file.place.iteration
         if results.below is not None:
             home = _folder_above(file.path, results.below)
@@ -135,15 +135,12 @@ def _groups(found: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
         elif file.place.iteration == NO_ITERATION:
             home = homes[file.tool]
         groups.setdefault((file.tool, home, iteration), []).append((file, results))
-    return [
-        (
-            replace(
-                group[0][0], place=replace(group[0][0].place, workspace=home, iteration=iteration)
-            ),
-            group,
-        )
-        for (_, home, iteration), group in groups.items()
-    ]
+    found = []
+    for (_, home, iteration), group in groups.items():
+        file, _ = group[0]
+        place = file.place._replace(workspace=home, iteration=iteration)
+        found.append((replace(file, place=place), group))
+    return found
 
 
 def _folder_above(path: str, below: str) -> str:

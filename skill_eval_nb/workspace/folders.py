@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import filterfalse, takewhile
 from sys import intern
@@ -253,8 +252,7 @@ _HOLDERS = frozenset("runs results history grading gradings comparisons analyses
 """Folders of a workspace that merely hold what belongs to it; `evals` may be one itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where something belongs: the folder of its workspace, and the names of the folders below."""
 
     workspace: str
@@ -404,9 +402,9 @@ def place_of(folder: Folder, roles: Roles) -> Place:
     top = min(filter(None, roles), key=lambda at: len(at.path), default=None)
     home = home_of(folder if top is None else top.parent or top)
     if roles.eval is not None and roles.eval.parent is not None:  # it may lie below its side
-        home = replace(home, iteration=home_of(roles.eval.parent).iteration)
+        home = home._replace(iteration=home_of(roles.eval.parent).iteration)
     eval_, side = (at.name if at is not None else UNSTATED for at in roles)
-    return replace(home, eval=eval_, configuration=side)
+    return home._replace(eval=eval_, configuration=side)
 
 
 def place_of_file(folder: Folder) -> Place:
@@ -423,7 +421,7 @@ def with_model(place: Place, folder: Folder) -> Place:
     """A place with the model that its configuration or a folder above it is named after."""
     model, side = model_and_side(place.configuration)
     model = model or next(filter(None, map(model_in, upwards(folder))), None)
-    return replace(place, configuration=side, model=model) if model else place
+    return place._replace(configuration=side, model=model) if model else place
 
 
 def _is_between(folder: Folder) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
@@ -148,7 +148,7 @@ class EvalFolder(NamedTuple):
 
 def folder_of(place: Place) -> EvalFolder:
     """The eval's folder that a place lies in."""
-    return EvalFolder(place.workspace, place.iteration, place.eval)
+    return EvalFolder(*place[:3])
 
 
 def sums_up(name: str) -> bool:
@@ -271,7 +271,7 @@ def _place_by_parts(folder: Folder, parts: dict[str, str]) -> tuple[Place, int]:
     roles = Roles(eval_, side) if eval_ or not side else roles_of_side(side)
     place = place_of(folder, roles)
     if "iteration" in parts:
-        place = replace(place, iteration=f"iteration-{parts['iteration']}")
+        place = place._replace(iteration=f"iteration-{parts['iteration']}")
     return with_model(place, folder), int(parts.get("run", 1))
 
 
@@ -456,7 +456,7 @@ def _settle_rounds(places: dict[Folder, tuple[Place, int]], problems: Problems) 
     message = "rounds are counted as repeated runs; if one builds on the other, load each alone"
     for folder in rounds if len(versions) == 1 else ():
         message = "there are no versions to compare: the rounds are the sides"
-        places[folder] = replace(places[folder][0], configuration=folder.name), 1
+        places[folder] = places[folder][0]._replace(configuration=folder.name), 1
     if rounds:
         problems.add("warning", "rounds", os.path.dirname(rounds[0].path), message)
 
@@ -519,7 +519,7 @@ def _number_apart(runs: list[RunPlace]) -> None:
     numbers: dict[tuple[Place, int], int] = {}
     taken: set[tuple[Place, int]] = set()
     for run in runs if any(run.place.model for run in runs) else ():
-        own, place = (run.place, run.number), replace(run.place, model=None)
+        own, place = (run.place, run.number), run.place._replace(model=None)
         if own not in numbers:
             numbers[own] = next(n for n in count(run.number) if (place, n) not in taken)
             taken.add((place, numbers[own]))

@@ -354,7 +354,7 @@ def place_of_metadata(file: FilePlace) -> Place:
     """Metadata that lies in no eval's folder describes the folder it lies in."""
     if file.place.eval != UNSTATED:
         return file.place
-    return replace(file.place, eval=os.path.basename(os.path.dirname(file.path)))
+    return file.place._replace(eval=os.path.basename(os.path.dirname(file.path)))
 
 
 def _add_metadata(
@@ -595,7 +595,7 @@ def sides_in(raw: Any, place: Place, faults: Faults) -> Iterator[tuple[Place, in
         number = part.get("run_number", part.get("run"))
         number = number if type(number) is int else met[eval_, side]
         named = eval_ if eval_ and is_open else place.eval
-        yield replace(place, eval=named, configuration=side), number, with_own_verdict(part)
+        yield place._replace(eval=named, configuration=side), number, with_own_verdict(part)
 
 
 _SIDE = names_of(BenchmarkRun, "configuration")
@@ -615,7 +615,7 @@ def _read_of_any_dialect(kind: str, raw: Any, path: str, problems: Problems) -> 
 def _stated_place(place: Place, grading: Grading | None) -> Place:
     """The place, with the configuration that the grading names where the folders name none."""
     if place.configuration == UNSTATED and grading is not None and grading.configuration:
-        return replace(place, configuration=grading.configuration)
+        return place._replace(configuration=grading.configuration)
     return place
 
 
