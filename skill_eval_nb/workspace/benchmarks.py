@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -75,13 +75,19 @@ def iteration_named(iteration: str | int | None, known: Collection[str]) -> str:
 
 
 def split_benchmarks(
-    file: FilePlace, documents: Sequence[Benchmark], known: Collection[str]
-) -> list[BenchmarkFile]:
+    file: FilePlace, documents: Sequence[Benchmark], known: Collection[str], ran: Collection[str]
+) -> Iterator[BenchmarkFile]:
     """The benchmarks of a file, each at the iteration it is of.
 
     That is the folder's, where the file is of one iteration and lies in its folder, else
     the one that the benchmark names; a file of a name of its own is an iteration of its own,
-    but for one that is called a summary. `known` are the iterations there are.
+    but for one that is called a summary. What is of none is of the only one that was run.
+
+    Args:
+        file: the file.
+        documents: what it says, a document an iteration.
+        known: the iterations there are.
+        ran: those of the file's workspace that have runs.
     """
     lies_in = file.place.iteration != NO_ITERATION and len(documents) == 1
     name = os.path.basename(file.path)
@@ -90,47 +96,28 @@ def split_benchmarks(
     side = found[0].lower().replace("-", "_") if found else None
     side = side or (stem if is_configuration(stem) else None)
     plain = side or is_container(stem) or is_benchmark_file(file.path) or sums_up(name)
-    found = []
     for document in documents:
         for run in document.runs:
             if side and run.configuration == UNSTATED:
                 run.configuration = side
         of = iteration_named(document.metadata.iteration or (None if plain else stem), known)
+        of = min(ran) if of == NO_ITERATION and len(ran) == 1 else of
         place = file.place if lies_in else file.place._replace(iteration=of)
-        found.append(BenchmarkFile(file.path, place, document))
-    return found
+        yield BenchmarkFile(file.path, place, document)
 
 
-def move_to_only_iteration(
-    benchmarks: Iterable[BenchmarkFile], places: Iterable[Place]
-) -> list[BenchmarkFile]:
-    """A benchmark that names no iteration, in a workspace with runs of one alone, is of that."""
-    known: dict[str, set[str]] = {}
-    for place in places:
-        known.setdefault(place.workspace, set()).add(place.iteration)
-
-    alone = {workspace: min(names) for workspace, names in known.items() if len(names) == 1}
-    return [
-        replace(one, place=one.place._replace(iteration=alone[one.place.workspace]))
-        if one.place.workspace in alone and one.place.iteration == NO_ITERATION and not one.tool
-        else one
-        for one in benchmarks
-    ]
-
-
-def drop_copies(benchmarks: list[BenchmarkFile], problems: Problems) -> list[BenchmarkFile]:
+def drop_copies(benchmarks: Iterable[BenchmarkFile], problems: Problems) -> Iterator[BenchmarkFile]:
     """The same without files of a workspace that repeat another's runs of the same time."""
     first: dict[tuple[str, str, str], BenchmarkFile] = {}
-    copies: list[BenchmarkFile] = []
-    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
+    for benchmark in benchmarks:
         time, runs = benchmark.document.metadata.timestamp, benchmark.document.runs
         key = (benchmark.place.workspace, time, repr(runs)) if time and runs else None
         other = first.setdefault(key, benchmark) if key else benchmark
-        if other is not benchmark:
-            copies.append(benchmark)
+        if other is benchmark:
+            yield benchmark
+        else:
             message = f"the same runs of the same time as in {other.path}; counted once"
             problems.add("info", "copy", benchmark.path, message)
-    return [benchmark for benchmark in benchmarks if not any(benchmark is copy for copy in copies)]
 
 
 StatedRuns = dict["RunId", RunRecord]
@@ -163,7 +150,7 @@ def stated_runs(
     """
     there = _nest_runs(on_disk)
     found: StatedRuns = {}
-    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
+    for benchmark in benchmarks:
         mine = _runs_of(benchmark, index, there, problems)
         mine = _rename_configurations(mine, there, problems)
         if not benchmark.is_benchmark:

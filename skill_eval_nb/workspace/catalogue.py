@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from skill_eval_nb.documents import Eval
 from skill_eval_nb.documents.sides import UNSTATED, find_side
 
-from .benchmarks import BenchmarkFile, drop_copies, move_to_only_iteration, split_benchmarks
+from .benchmarks import BenchmarkFile, drop_copies, split_benchmarks
 from .evals import (
     EvalIndex,
     EvalKey,
@@ -96,16 +96,22 @@ def catalogue_files(layout: Layout, files: Files | None = None) -> Catalogue:
     layout.perhaps = []
     run_places = [place for place, _ in groupby(run.place for run in layout.runs)]
     keys = identify_evals([*run_places, *files.metadata_places], files.metadata, problems)
-    iterations = {place.iteration for place in run_places}
-    iterations |= {file.place.iteration for file, _ in files.benchmarks}
-    iterations |= {file.place.iteration for file in files.of_tools}
-    of_iterations = (split_benchmarks(*found, iterations) for found in files.benchmarks)
-    benchmarks = [*chain.from_iterable(of_iterations), *files.of_tools]
-    benchmarks = drop_copies(move_to_only_iteration(benchmarks, run_places), problems)
+    ran: dict[str, set[str]] = {}
+    for place in run_places:
+        ran.setdefault(place.workspace, set()).add(place.iteration)
+    iterations = {file.place.iteration for file, _ in files.benchmarks}
+    iterations |= {file.place.iteration for file in files.of_tools}.union(*ran.values())
+    split = (
+        split_benchmarks(file, documents, iterations, ran.get(file.place.workspace, ()))
+        for file, documents in files.benchmarks
+    )
+    benchmarks = [*chain.from_iterable(split), *files.of_tools]
+    benchmarks.sort(key=lambda file: not file.is_benchmark)
+    benchmarks = list(drop_copies(benchmarks, problems))
     named: dict[str, list[str]] = {}
     for place in (*run_places, *files.metadata_places):
         named.setdefault(place.workspace, [])
-    for benchmark in sorted(benchmarks, key=lambda file: not file.is_benchmark):
+    for benchmark in benchmarks:
         _add_skill(named, benchmark.place.workspace, benchmark.document.metadata.skill_name)
     _tell_models(layout, problems)
     _report_skills(named, problems)
