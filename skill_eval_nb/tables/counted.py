@@ -243,7 +243,8 @@ def report_single_layers(runs: Iterable[CountedRun], catalogue: Catalogue) -> No
         lacking = " and ".join(f"no {what} in {number} of {of}" for what, number in found.items())
         if folder in layered and lacking:
             message = f"{lacking}: there overall_efficiency is that of the other layer alone"
-            catalogue.layout.problems.add("info", "efficiency-of-one", folder, message)
+            name, problems = catalogue.names[folder][0], catalogue.layout.problems
+            problems.add("info", "efficiency-of-one", name, message, workspace=name)
 
 
 def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:

@@ -56,8 +56,8 @@ def settle_problems(
             inside = (one for one in folders if path == one or path.startswith(f"{one}/"))
             homes[path] = next((names[one][0] for one in inside), None)
         message = problem.message.replace(f"{base}/", "")
-        place = below(path, base)
-        own.append(replace(problem, message=message, workspace=homes[path], path=place))
+        home, place = homes[path] or problem.workspace, below(path, base)
+        own.append(replace(problem, message=message, workspace=home, path=place))
     return group_problems(own, base)
 
 
@@ -140,9 +140,10 @@ class Problems(list[Problem]):
         message: str,
         *,
         where: str | None = None,
+        workspace: str | None = None,
     ) -> None:
         """Note one problem."""
-        self.append(Problem(severity, code, path, message, where))
+        self.append(Problem(severity, code, path, message, where, workspace))
 
     def add_faults(self, path: str, faults: Iterable[Fault]) -> None:
         """The faults of one document as problems of its file.

@@ -340,7 +340,7 @@ def test_outputs_go_along_and_nothing_else_does(tmp_path):
     (outputs / "gone").symlink_to("nothing")
     os.mkfifo(outputs / "pipe")
     converted = convert(tmp_path / "ws", tmp_path / "out")
-    documents = {"grading.json", "eval_metadata.json", "timing.json"}
+    documents = {"grading.json", "eval_metadata.json", "timing.json", "outputs/metrics.json"}
     lay(tmp_path / "wanted", kept | {"outputs/same": "a"})
     found = tree(tmp_path / "out" / RUN)
     assert {name: found[name] for name in set(found) - documents} == tree(tmp_path / "wanted")
