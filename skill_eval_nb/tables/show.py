@@ -182,10 +182,14 @@ def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Bloc
         (len({name for line in lines for name in line["configurations"]}), "configuration"),
         (sum(line["evals"] for line in lines), "eval"),
     ]
-    cards = [Card(*count(number, noun).split(" "), noun) for number, noun in counts if number]
-    if runs.height:
-        figure, noun = count(runs.height, "run").split(" ")
-        cards.append(Card(figure, f"{noun} ({_list_statuses(runs)})"))
+    cards = [
+        Card(f"{number:,}", count(number, noun).partition(" ")[2], noun)
+        for number, noun in counts
+        if number
+    ]
+    if n := runs.height:
+        noun = count(n, "run").partition(" ")[2]
+        cards.append(Card(f"{n:,}", f"{noun} ({_list_statuses(runs)})"))
     if cards:
         yield Cards(cards)
     heads = ("workspace", "skill", "iterations", "configurations", "evals", "runs")
