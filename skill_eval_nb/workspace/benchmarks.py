@@ -61,6 +61,30 @@ def is_benchmark_file(path: str) -> bool:
     return name.startswith("benchmark") or slug(name.removesuffix(".json")) == whole
 
 
+ROUNDING = 0.0101
+"""How far a rate may be from its counts: rates are often printed with two digits."""
+
+
+def find_contradictions(benchmark: Benchmark) -> Iterator[tuple[str, str]]:
+    """Where the pass rate, the counts and the verdicts of a run contradict each other, and how."""
+    for index, run in enumerate(benchmark.runs):
+        where, result = f"runs[{index}].result", run.result or RunResult()
+        passed, failed, total = result.passed, result.failed, result.total
+        if passed is not None and total is not None and passed > total:
+            yield where, f"{passed} passed of only {total}"
+        scored = passed + failed if passed is not None and failed is not None else total
+        if total is not None and scored is not None and scored > total:
+            yield where, f"{passed} passed and {failed} failed, but {total} in all"
+        if passed is not None and scored and result.pass_rate is not None and passed <= scored:
+            shares = {passed / scored, passed / (total or scored)}
+            if all(abs(result.pass_rate - share) > ROUNDING for share in shares):
+                yield where, f"pass_rate is {result.pass_rate:g}, but {passed} of {scored} passed"
+        verdicts = [one.passed for one in run.expectations]
+        counted = verdicts.count(True)
+        if verdicts and None not in verdicts and passed not in (None, counted):
+            yield where, f"passed is {passed}, but {counted} expectations passed"
+
+
 def iteration_named(iteration: str | int | None, known: Collection[str]) -> str:
     """The name of an iteration that a document gives as a number or a name.
 

@@ -38,7 +38,6 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.base import names_of
 from skill_eval_nb.documents.dialects import (
     NEUTRAL,
-    add_contradictions,
     kind_of,
     read_as_shared,
 )
@@ -57,6 +56,7 @@ from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
 from skill_eval_nb.text import in_quotes, natural
 
+from .benchmarks import find_contradictions
 from .evals import SuiteFile
 from .files import Files, place_results
 from .folders import Place, eval_parts, is_followed
@@ -218,11 +218,10 @@ def _as_documented(kind: str, data: bytes) -> Any:
 
 def _is_consistent(benchmark: Benchmark) -> bool:
     """Whether its figures agree, and none of its rates is in percent, of which `problems` tells."""
-    add_contradictions(benchmark, "$", faults := Faults())
     sides = benchmark.run_summary.values()
     rates = ((one.pass_rate, one.rubric_normalized, one.overall_efficiency) for one in sides)
     bare = (rate for own in rates for rate in own if isinstance(rate, int | float))
-    return not faults and all(abs(rate) <= 1 for rate in bare)
+    return not any(find_contradictions(benchmark)) and all(abs(rate) <= 1 for rate in bare)
 
 
 PROMISING = re.compile(
@@ -608,6 +607,10 @@ def _first(part: dict[str, Any], names: Iterable[str]) -> str | None:
 
 def _read_of_any_dialect(kind: str, raw: Any, path: str, problems: Problems) -> Any:
     document, faults = read_as_shared(kind, raw)
+    for place, benchmark in enumerate(document if kind == "benchmark" else ()):
+        at = f"$[{place}]" if len(document) > 1 else "$"
+        for where, message in find_contradictions(benchmark):
+            faults.add("warning", "contradiction", f"{at}.{where}", message)
     problems.add_faults(path, faults.collapsed())
     return document
 

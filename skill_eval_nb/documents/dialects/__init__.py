@@ -6,13 +6,11 @@ is written is of one form alone: our own, which `canonical` gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ..base import Document, Faults, at_default, origin_of, struct_fields
 from ..evals import Expectation
 from ..repair import find_unused, mend, not_in
-from ..results import Benchmark, BenchmarkRun, RunResult
 from .home_made import HOME_MADE, read_home_made, suits
 from .recognition import (
     DIALECTS,
@@ -40,32 +38,6 @@ __all__ = [
     "recognise",
 ]
 
-ROUNDING = 0.0101
-"""How far a rate may be from its counts: rates are often printed with two digits."""
-
-
-def add_contradictions(benchmark: Benchmark, where: str, faults: Faults) -> None:
-    """Add a fault for each run whose rate, counts and expectations contradict each other."""
-    for index, run in enumerate(benchmark.runs):
-        for message in _find_contradictions(run, run.result) if run.result else ():
-            faults.add("warning", "contradiction", f"{where}.runs[{index}].result", message)
-
-
-def _find_contradictions(run: BenchmarkRun, result: RunResult) -> Iterator[str]:
-    passed, failed, total = result.passed, result.failed, result.total
-    if passed is not None and total is not None and passed > total:
-        yield f"{passed} passed of only {total}"
-    scored = passed + failed if passed is not None and failed is not None else total
-    if total is not None and scored is not None and scored > total:
-        yield f"{passed} passed and {failed} failed, but {total} in all"
-    if passed is not None and scored and result.pass_rate is not None and passed <= scored:
-        shares = {passed / scored, passed / total if total else passed / scored}
-        if all(abs(result.pass_rate - share) > ROUNDING for share in shares):
-            yield f"pass_rate is {result.pass_rate:g}, but {passed} of {scored} passed"
-    verdicts = [expectation.passed for expectation in run.expectations]
-    if verdicts and None not in verdicts and passed not in (None, verdicts.count(True)):
-        yield f"passed is {passed}, but {verdicts.count(True)} expectations passed"
-
 
 def read_as_shared(kind: str, raw: Any) -> tuple[Any, Faults]:
     """Read a plain JSON value as the shared document of its kind, whatever dialect it is of.
@@ -74,12 +46,7 @@ def read_as_shared(kind: str, raw: Any) -> tuple[Any, Faults]:
     no fault; what was repaired, and what holds figures that no document has, is.
     """
     documents, faults = _read_any_dialect(kind, raw)
-    faults = faults.remarkable()
-    if kind != "benchmark":
-        return documents[0], faults
-    for place, document in enumerate(documents):
-        add_contradictions(document, f"$[{place}]" if len(documents) > 1 else "$", faults)
-    return documents, faults
+    return documents if kind == "benchmark" else documents[0], faults.remarkable()
 
 
 def _read_any_dialect(kind: str, raw: Any) -> tuple[list[Any], Faults]:
