@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from skill_eval_nb.disk import TooLarge, read_bytes
+from skill_eval_nb.disk import NO_LINK, TooLarge, read_bytes
 from skill_eval_nb.documents import (
     Benchmark,
     BenchmarkRun,
@@ -125,8 +125,15 @@ def load_if_there(
 
     A link that leads out of `root`, if that is given, is a problem and not followed.
     """
-    is_there = os.path.lexists(path) and (root is None or is_followed(path, root, problems))
-    return load_document(path, document, problems) if is_there else None
+    if not NO_LINK and root is not None and not is_followed(path, root, problems):
+        return None  # a system that cannot refuse a link when it opens a file
+    try:
+        return decoder(document).decode(read_bytes(path, flags=NO_LINK))
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        is_there = root is None or is_followed(path, root, problems)
+        return load_document(path, document, problems) if is_there else None
 
 
 def mend_document(raw: Any, path: str, document: type[D], problems: Problems) -> D:
