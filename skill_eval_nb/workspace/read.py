@@ -429,10 +429,13 @@ def _add_end(run: RunRecord, raw: dict[str, Any], file: str, problems: Problems)
 def _read_folder(run: RunPlace, layout: Layout) -> list[tuple[Place, RunRecord]]:
     record = RunRecord(run_number=run.number, path=run.path)
     path, files = run.path, run.files
-    for kind, form in _OF_RUN:
-        if f"{kind}.json" in files:
-            setattr(record, kind, _load_of_run(run, kind, form, layout))
-    if "metrics.json" not in files and run.has_outputs and not _agents_alone(record):
+    if "structural.json" in files:
+        record.structural = _load_of_run(run, "structural", Structural, layout)
+    if "timing.json" in files:
+        record.timing = _load_of_run(run, "timing", Timing, layout)
+    if "metrics.json" in files:
+        record.metrics = _load_of_run(run, "metrics", Metrics, layout)
+    elif run.has_outputs and not _agents_alone(record):
         inside = f"{path}/outputs/metrics.json"
         record.metrics = load_if_there(inside, Metrics, layout.problems, run.place.workspace)
         if record.metrics is not None:
@@ -446,10 +449,6 @@ def _read_folder(run: RunPlace, layout: Layout) -> list[tuple[Place, RunRecord]]
             _keep_grading(record, grading)
             return [(run.place, record)]
     return _read_unusual(run, record, layout)
-
-
-_OF_RUN = (("structural", Structural), ("timing", Timing), ("metrics", Metrics))
-"""What a run's own folder may hold beside its grading."""
 
 
 def _load_of_run(run: RunPlace, kind: str, form: type[D], layout: Layout) -> D | None:
@@ -506,7 +505,7 @@ def _read_unusual(
 
 def _report_unowned(run: RunPlace, record: RunRecord, problems: Problems) -> None:
     """Name what lies beside a grading of several runs, and says of none that it is its."""
-    for name, _ in _OF_RUN:
+    for name in ("structural", "timing", "metrics"):
         if getattr(record, name) is not None:
             message = "not used: its folder holds several runs, and it does not say of which it is"
             problems.add("warning", "whose", f"{run.path}/{name}.json", message)
