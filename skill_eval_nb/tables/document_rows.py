@@ -23,10 +23,12 @@ from skill_eval_nb.documents import (
     SuggestionAggregate,
     TriggerQuery,
     TriggerSet,
+    find_broken_rates,
 )
 from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.documents.parsing import Unreadable, read_number
 from skill_eval_nb.documents.results import ComparedRun
+from skill_eval_nb.text import lower_first
 from skill_eval_nb.workspace import (
     UNSTATED,
     BenchmarkFile,
@@ -35,7 +37,6 @@ from skill_eval_nb.workspace import (
     EvalKey,
     Problems,
     named_by,
-    report_broken_rates,
     skill_named,
 )
 from skill_eval_nb.workspace.folders import eval_parts
@@ -73,7 +74,10 @@ def add_documents(catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows) -> N
                 message = f"the same queries as in {first}; counted once"
                 problems.add("info", "copy", file.path, message)
                 continue
-            report_broken_rates(document, file.path, problems)
+            rates = ((query.should_trigger, query.rate) for query in document.queries)
+            for _, broken in find_broken_rates(rates):
+                message = f"the measurement is broken: {lower_first(broken)}"
+                problems.add("warning", "broken-measurement", file.path, message)
         folder, path = file.place.workspace, catalogue.below(file.path)
         home = Home(folder, catalogue.names[folder], file.place.iteration, path, runs)
         if kind == "feedback":

@@ -11,6 +11,7 @@ from skill_eval_nb.documents import (
     Expectation,
     GradedExpectation,
     Grading,
+    Metrics,
     RubricScore,
     RubricSummary,
     RunRecord,
@@ -19,7 +20,7 @@ from skill_eval_nb.documents import (
     Timing,
 )
 from skill_eval_nb.documents.base import origin_of, plainly
-from skill_eval_nb.documents.run import CHECK_FAILED, leave_unread, unread_message
+from skill_eval_nb.documents.run import CHECK_FAILED, GradingTiming, leave_unread, unread_message
 from skill_eval_nb.text import in_quotes, some
 from skill_eval_nb.workspace import Problems
 
@@ -326,68 +327,57 @@ def _ended_in_error(timing: Timing | None) -> bool:
     return timing is not None and bool(timing.exit_code or timing.reason or timing.says_error)
 
 
+_GRADING, _NOTED, _METRICS, _TIMING = Grading([]), GradingTiming(), Metrics(), Timing()
+"""What says nothing, in the place of a document that is not there."""
+
+
 def _run_costs(run: RunRecord, problems: Problems) -> tuple[Any, ...]:
     """time_seconds … judged_at: from timing.json and metrics.json, else as the grader noted.
 
-    A 0 counts only if nobody measured more, and then as not known.
+    No run takes no time or no tokens: a 0 stands for a figure that was not measured.
     """
-    timing, grading = run.timing, run.grading
-    noted = grading.timing if grading else None
-    metrics = run.known_metrics
-    seconds: float | None = None
-    tokens: int | None = None
-    started = None
-    if timing is not None:
-        seconds = _seconds_of(timing.total_duration_seconds, timing.duration_ms)
-        seconds = seconds or timing.executor_duration_seconds or seconds
-        tokens, started = timing.total_tokens, timing.executor_start
-    if noted is not None:
-        seconds = seconds or noted.executor_duration_seconds or seconds
-        seconds = seconds or _seconds_of(noted.total_duration_seconds, noted.duration_ms) or seconds
-        tokens = tokens or noted.total_tokens or tokens
-    if seconds == 0 or tokens == 0:
-        seconds, tokens = _not_measured(seconds, tokens, run.path, problems)
-    calls = _sum_calls(metrics.tool_calls, metrics.total_tool_calls) if metrics else None
-    if calls is None and timing is not None:
-        calls = _sum_calls(timing.tool_calls, None)
+    timing, metrics = run.timing or _TIMING, run.known_metrics or _METRICS
+    grading = run.grading or _GRADING
+    noted = grading.timing or _NOTED
+    seconds = _find_figure(
+        timing.total_duration_seconds,
+        timing.duration_ms and timing.duration_ms / 1000,
+        timing.executor_duration_seconds,
+        noted.executor_duration_seconds,
+        noted.total_duration_seconds,
+        noted.duration_ms and noted.duration_ms / 1000,
+    )
+    tokens = _find_figure(timing.total_tokens, noted.total_tokens)
+    if 0 in (seconds, tokens):
+        which = [name for name, value in (("time", seconds), ("tokens", tokens)) if value == 0]
+        message = f"{' and '.join(which)} of 0: not measured, so taken as not known"
+        problems.add("warning", "zero-means-missing", run.path, message)
+    calls = _sum_calls(metrics.tool_calls, metrics.total_tool_calls)
+    started = timing.executor_start
+    stamps = (grading.timestamp, timing.grader_start, *(one.timestamp for one in run.judgings))
+    judged = next(filter(None, stamps), None)
     return (
-        seconds,
-        tokens,
-        calls,
-        metrics.total_steps if metrics else None,
-        metrics.errors_encountered if metrics else None,
-        metrics.output_chars if metrics else None,
-        metrics.transcript_chars if metrics else None,
-        timing.cache_read_tokens if timing else None,
-        _prefer(metrics and metrics.cost_usd, timing and timing.cost_usd),
-        _prefer(metrics and metrics.skill_used, grading and grading.skill_used),
-        _prefer(timing and _prefer(timing.executor, timing.harness), run.harness),
-        _prefer(timing and timing.model, run.model),
-        _prefer(grading and grading.judge_model, run.judge_model),
+        seconds or None,
+        tokens or None,
+        _sum_calls(timing.tool_calls, None) if calls is None else calls,
+        metrics.total_steps,
+        metrics.errors_encountered,
+        metrics.output_chars,
+        metrics.transcript_chars,
+        timing.cache_read_tokens,
+        _prefer(metrics.cost_usd, timing.cost_usd),
+        _prefer(metrics.skill_used, grading.skill_used),
+        _prefer(timing.executor, _prefer(timing.harness, run.harness)),
+        _prefer(timing.model, run.model),
+        _prefer(grading.judge_model, run.judge_model),
         None if started is None else str(started),
-        _judged_at(run),
+        None if judged is None else str(judged),
     )
 
 
-def _judged_at(run: RunRecord) -> str | None:
-    grading, timing = run.grading, run.timing
-    stamp = (grading and grading.timestamp) or (timing and timing.grader_start)
-    stamp = stamp or next((one.timestamp for one in run.judgings if one.timestamp), None)
-    return str(stamp) if stamp else None
-
-
-def _seconds_of(seconds: float | None, milliseconds: float | None) -> float | None:
-    return milliseconds / 1000 if seconds is None and milliseconds is not None else seconds
-
-
-def _not_measured(
-    seconds: float | None, tokens: int | None, path: str, problems: Problems
-) -> tuple[float | None, int | None]:
-    """No run takes no time or no tokens: a 0 stands for a figure that was not measured."""
-    which = [name for name, value in (("time", seconds), ("tokens", tokens)) if value == 0]
-    message = f"{' and '.join(which)} of 0: not measured, so taken as not known"
-    problems.add("warning", "zero-means-missing", path, message)
-    return seconds or None, tokens or None
+def _find_figure(*figures: float | None) -> float | None:
+    """The first that is more than 0; 0 where nobody measured more, None where nobody did."""
+    return next(filter(None, figures), 0 if 0 in figures else None)
 
 
 def _sum_calls(by_tool: Any, total: int | None) -> int | None:

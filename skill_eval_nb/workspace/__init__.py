@@ -27,7 +27,6 @@ from .problems import (
     Problem,
     Problems,
     group_problems,
-    report_broken_rates,
     settle_problems,
 )
 from .read import collector_paused, read_files, read_run
@@ -65,7 +64,6 @@ __all__ = [
     "natural",
     "read_files",
     "read_run",
-    "report_broken_rates",
     "settle_problems",
     "skill_named",
     "stated_runs",

@@ -286,13 +286,10 @@ def find_kept_skill(
         configuration: the side.
         alone: whether a version whose side nothing says is of this side.
     """
-    ours = [copy for copy in kept if copy.iteration == iteration]
-    exact = [copy for copy in ours if copy.configuration == configuration]
-    unsaid = [copy for copy in ours if copy.configuration is None] if alone else []
-    of_all = [
-        copy for copy in kept if copy.iteration is None and copy.configuration == configuration
-    ]
-    return next(iter([*exact, *unsaid, *of_all]), None)
+    by_place = {(copy.iteration, copy.configuration): copy for copy in reversed([*kept])}
+    of_it = [(iteration, configuration), *([(iteration, None)] if alone else ())]
+    places = (*of_it, (None, configuration))
+    return next((by_place[place] for place in places if place in by_place), None)
 
 
 def iteration_folder(run: Path, iteration: str) -> Path | None:
@@ -342,17 +339,9 @@ def _kept_skill(
     """What the path of a version says of it."""
     inside = folder.relative_to(workspace)
     parts = [slug(part) for part in reversed(inside.parts)]
-    iteration = next(
-        (name for part in parts for name in iterations if _names(part, slug(name))), None
-    )
-    side = next(
-        (
-            configuration
-            for part in parts
-            for configuration in configurations
-            if _names(part, slug(configuration))
-        ),
-        None,
+    iteration, side = (
+        next((name for part in parts for name in names if _names(part, slug(name))), None)
+        for names in (iterations, configurations)
     )
     earlier = any(map(is_earlier, parts))
     if side is None and (earlier or (iteration is None and _SNAPSHOT.fullmatch(parts[0]))):

@@ -24,11 +24,9 @@ Sides = str | Mapping[str, str] | None
 """One configuration for all files, or names or patterns of files and folders to configurations."""
 
 LOOKED_FOR = (
-    "runs (folders with grading.json, structural.json, timing.json or outputs/) and "
-    "benchmark.json, evals.json, eval_metadata.json, feedback.json, history.json, "
-    "comparison.json, analysis.json and trigger sets, and results of `claude plugin eval`, Harbor, "
-    "Vally, inspect_ai, waza, promptfoo, DeepEval and SkillEvaluator (for a table of your own "
-    "there is `from_table`, for files of your own `from_files`)"
+    "runs (folders with grading.json, structural.json, timing.json or outputs/), for documents "
+    "such as benchmark.json, evals.json or feedback.json, and for results of other tools (for a "
+    "table of your own there is `from_table`, for files of your own `from_files`)"
 )
 
 
@@ -64,7 +62,7 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
             layout.perhaps += found.perhaps
             layout.files += found.files
         else:
-            _add_file(root, layout, Problems())
+            _add_file(root, layout)
     if not layout.runs and not any(map(_is_document, layout.files)):
         raise NothingToLoad(_say_nothing_to_load(roots, problems))
     if configuration:
@@ -134,9 +132,9 @@ def _base(roots: list[str]) -> str:
     return root if os.path.isdir(root) else os.path.dirname(root) or "."
 
 
-def _add_file(path: str, layout: Layout, problems: Problems) -> None:
+def _add_file(path: str, layout: Layout) -> None:
     """A single file: a run's result stands for its run, any other document for itself."""
-    raw = load_any(path, problems) if path.lower().endswith(READ) else None
+    raw = load_any(path, Problems()) if path.lower().endswith(READ) else None
     if not _is_known(os.path.basename(path), raw):
         return
     home, name = os.path.dirname(path) or ".", os.path.basename(path)

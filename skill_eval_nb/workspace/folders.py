@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import filterfalse, takewhile
 from sys import intern
-from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_eval_nb.disk import leads_out
@@ -144,6 +144,7 @@ def eval_parts(name: str) -> tuple[str | None, str]:
     return str(int(found["number"])), found["rest"] or name
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Folder:
     """A folder: its path, the names of its files, and its sub-folders.
 
@@ -151,24 +152,18 @@ class Folder:
     the folder of a run, or one lies below it, once that is known.
     """
 
-    __slots__ = ("files", "folders", "holds_run", "name", "others", "parent", "path")
-
-    def __init__(self, path: str, name: str, parent: Folder | None) -> None:
-        self.path = path
-        self.name = name
-        self.parent = parent
-        self.files: tuple[str, ...] = ()
-        self.folders: Mapping[str, Folder] = _NONE
-        self.others: tuple[str, ...] = ()
-        self.holds_run = False
+    path: str
+    name: str
+    parent: Folder | None
+    files: tuple[str, ...] = ()
+    folders: dict[str, Folder] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    holds_run: bool = False
 
     @classmethod
     def below(cls, folder: Folder, name: str) -> Folder:
         """A folder of this name in another, be it there or not."""
         return cls(f"{folder.path}/{name}", name, folder)
-
-
-_NONE: Mapping[str, Folder] = MappingProxyType({})
 
 
 def crawl(path: str, problems: Problems) -> list[Folder]:

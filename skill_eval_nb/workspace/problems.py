@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from string import digits
 
-from skill_eval_nb.documents import Fault, TriggerSet, find_broken_rates
+from skill_eval_nb.documents import Fault
 from skill_eval_nb.documents.base import SAME, Severity
-from skill_eval_nb.text import lower_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +154,3 @@ class Problems(list[Problem]):
             severity = "warning" if is_harmless else fault.severity
             if fault.code not in SAME:
                 self.add(severity, fault.code, path, fault.message, where=fault.where)
-
-
-def report_broken_rates(document: TriggerSet, path: str, problems: Problems) -> None:
-    """Report trigger rates that would be the same for any description."""
-    rates = ((query.should_trigger, query.rate) for query in document.queries)
-    for _, found in find_broken_rates(rates):
-        message = f"the measurement is broken: {lower_first(found)}"
-        problems.add("warning", "broken-measurement", path, message)
