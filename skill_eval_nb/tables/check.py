@@ -149,13 +149,14 @@ def _check_verdicts(grading: Gathered, about: Gathered, problems: Problems) -> N
     graded = [expectation.text for expectation in grading.read().expectations]
     for position, text in enumerate(graded):
         if text not in asserted:
-            message = "eval_metadata.json has no assertion with this description"
-            where = f"$.expectations[{position}].text"
+            message, where = (
+                "eval_metadata.json has no such assertion",
+                f"$.expectations[{position}]",
+            )
             problems.add("warning", "unknown-expectation", grading.path, message, where=where)
     for position, text in enumerate(asserted):
         if text not in graded:
-            message = f"grading.json has no verdict on {text!r}"
-            where = f"$.assertions[{position}].description"
+            message, where = f"grading.json has no verdict on {text!r}", f"$.assertions[{position}]"
             problems.add("warning", "ungraded-assertion", about.path, message, where=where)
 
 

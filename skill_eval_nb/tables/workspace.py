@@ -136,6 +136,8 @@ class Workspace(Shown):
         backend: Backend = "polars",
         again: Callable[[], Workspace] | None = None,
     ) -> None:
+        if backend not in ("polars", "pandas"):
+            raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
         self._reader = reader
         self._again = again
         self._frames: dict[str, pl.DataFrame] = {}
@@ -316,8 +318,6 @@ def load(
         NothingToLoad: if there is no evaluation document.
         ValueError: for an unknown backend.
     """
-    if backend not in ("polars", "pandas"):
-        raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
     paths = path if isinstance(path, str | os.PathLike) else list(path)
     found = find(paths, configuration=configuration)
 
@@ -480,8 +480,6 @@ def from_files(
 def _workspace_of(
     read: Callable[[], list[Results]], path: str, folder: str, backend: Backend
 ) -> Workspace:
-    if backend not in ("polars", "pandas"):
-        raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
     files, met = Files(), Problems()
     for result in read():
         place = Place(folder, iteration=result.iteration) if result.iteration else Place(folder)

@@ -290,7 +290,7 @@ class SecondGraders:
     """What other files than benchmarks say of runs that have a grading of their own."""
 
     def __init__(self) -> None:
-        self._rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
+        self._rates: dict[str, list[tuple[str, float, float]]] = {}
 
     def add(self, run: RunId, used: float | None, stated: RunRecord) -> bool:
         """Note what `stated` gives for a run and what was used; whether a second grader has it."""
@@ -298,23 +298,22 @@ class SecondGraders:
         for other in others:
             rate = _rate(other)
             if used is not None and rate is not None:
-                sides = self._rates.setdefault(other.path, {})
-                sides.setdefault(run.configuration, []).append((used, rate))
+                self._rates.setdefault(other.path, []).append((run.configuration, used, rate))
         return stated in others
 
     def report(self, problems: Problems) -> None:
         """One problem a file: how many runs it grades, and what that makes of each side."""
-        for path, sides in self._rates.items():
-            differ = sum(abs(used - rate) > 0.011 for side in sides.values() for used, rate in side)
-            n = sum(map(len, sides.values()))
+        for path, rates in self._rates.items():
+            differ = sum(abs(used - rate) > 0.011 for _, used, rate in rates)
+            sides = sorted({side for side, _, _ in rates})
             means = ", ".join(
-                f"{name} {fmean(rate for _, rate in side):.0%} "
-                f"(their own gradings {fmean(used for used, _ in side):.0%})"
-                for name, side in sorted(sides.items())
+                f"{name} {fmean(rate for side, _, rate in rates if side == name):.0%} (their own "
+                f"gradings {fmean(used for side, used, _ in rates if side == name):.0%})"
+                for name in sides
             )
             message = (
-                f"it grades {n} runs that have their own grading, {differ} of them differently: "
-                f"{means}; their own were used"
+                f"it grades {len(rates)} runs that have their own grading, {differ} of them "
+                f"differently: {means}; their own were used"
             )
             problems.add("warning" if differ else "info", "second-grader", path, message)
 
