@@ -136,8 +136,6 @@ class Workspace(Shown):
         backend: Backend = "polars",
         again: Callable[[], Workspace] | None = None,
     ) -> None:
-        if backend not in ("polars", "pandas"):
-            raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
         self._reader = reader
         self._again = again
         self._frames: dict[str, pl.DataFrame] = {}
@@ -318,6 +316,7 @@ def load(
         NothingToLoad: if there is no evaluation document.
         ValueError: for an unknown backend.
     """
+    _refuse_unknown(backend)
     paths = path if isinstance(path, str | os.PathLike) else list(path)
     found = find(paths, configuration=configuration)
 
@@ -331,6 +330,11 @@ def load(
         backend,
         lambda: load(paths, backend, configuration=configuration),
     )
+
+
+def _refuse_unknown(backend: str) -> None:
+    if backend not in ("polars", "pandas"):
+        raise ValueError(f"unknown backend {backend!r}: there are 'polars' and 'pandas'")
 
 
 Words = Mapping[str, bool | None]
@@ -480,6 +484,7 @@ def from_files(
 def _workspace_of(
     read: Callable[[], list[Results]], path: str, folder: str, backend: Backend
 ) -> Workspace:
+    _refuse_unknown(backend)
     files, met = Files(), Problems()
     for result in read():
         place = Place(folder, iteration=result.iteration) if result.iteration else Place(folder)

@@ -166,8 +166,8 @@ UNKNOWN_RUN = f"warning unknown-run {FEEDBACK} $.reviews[1].run_id"
         (
             change(GRADING, "expectations", 1, text="three"),
             [
-                f"unknown-expectation {GRADING} $.expectations[1].text",
-                f"ungraded-assertion {OF_FIRST} $.assertions[1].description",
+                f"unknown-expectation {GRADING} $.expectations[1]",
+                f"ungraded-assertion {OF_FIRST} $.assertions[1]",
             ],
         ),
         (change(BENCHMARK, iteration=3), [f"other-iteration {BENCHMARK} $.iteration"]),
