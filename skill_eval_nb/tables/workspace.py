@@ -95,6 +95,8 @@ NAMELESS = {
     "configuration": UNSTATED,
 }
 """What a row of a table made by hand is of, if it does not say."""
+EVAL_KEYS = {"eval_name": "eval_id", "eval_id": "eval_name"}
+"""An eval is called by the one that is given."""
 
 
 def _fill_keys(table: Any, name: str) -> pl.DataFrame:
@@ -104,16 +106,9 @@ def _fill_keys(table: Any, name: str) -> pl.DataFrame:
     frame = frame_of(table, name)
     keys = {column.name for column in TABLES[name].columns if column.null == "never"}
     others = {key: pl.lit(value) for key, value in NAMELESS.items()}
-    others |= {
-        key: pl.coalesce(other, pl.lit(UNSTATED))
-        for key, other in (("eval_name", "eval_id"), ("eval_id", "eval_name"))
-    }
-    filled = {
-        key: pl.coalesce(key, other)
-        for key, other in others.items()
-        if key in keys and frame[key].null_count()
-    }
-    return frame.with_columns(**filled) if filled else frame
+    others |= {one: pl.coalesce(other, pl.lit(UNSTATED)) for one, other in EVAL_KEYS.items()}
+    empty = [key for key in others if key in keys and frame[key].null_count()]
+    return frame.with_columns(pl.coalesce(key, others[key]).alias(key) for key in empty)
 
 
 Name = str | int | None
@@ -227,41 +222,27 @@ class Workspace(Shown):
         import polars as pl
 
         known = {column.name: column.type for column in RUN_KEYS}
-
-        def as_sequence(value: Name | Sequence[Name]) -> Sequence[Name]:
-            return [value] if value is None or isinstance(value, str | int) else value
-
-        for key in keys:
+        wanted: dict[str, list[Any]] = {}
+        for key, value in keys.items():
             if key not in known and key not in MODELS:
                 raise KeyError(f"Runs have no key `{key}`.{did_you_mean(key, [*known, *MODELS])}")
-        wanted = {
-            key: [str(name) if known[key] == "text" else name for name in as_sequence(value)]
-            for key, value in keys.items()
-            if key in known
-        }
-        models = {key: as_sequence(value) for key, value in keys.items() if key in MODELS}
-
-        def others() -> pl.DataFrame:
-            """The runs of other models."""
-            own = pl.all_horizontal(
-                pl.col(key).is_in([name for name in names if name is not None])
-                | (pl.col(key).is_null() if None in names else False)
-                for key, names in models.items()
-            ).fill_null(value=False)
-            return self.polars("runs").filter(~own).select(list(known))
+            names = [value] if value is None or isinstance(value, str | int) else [*value]
+            wanted[key] = [str(name) for name in names] if known.get(key) == "text" else names
+        models = [
+            pl.col(key).is_in(wanted.pop(key), nulls_equal=True) for key in MODELS if key in wanted
+        ]
 
         def select_part(name: str) -> pl.DataFrame:
             types = {column.name: column.type for column in TABLES[name].columns}
             frame = self.polars(name)
-            for key, values in wanted.items():
+            for key, names in wanted.items():
                 if types.get(key) == known[key]:  # descriptions have an `iteration`, too: a number
-                    mine = frame[key].is_in(values)
-                    frame = frame.filter(
-                        mine | frame[key].is_null() if name == "problems" else mine
-                    )
+                    of_none = [None] if name == "problems" else []
+                    frame = frame.filter(pl.col(key).is_in(names + of_none, nulls_equal=True))
             if models and known.items() <= types.items():
+                others = self.polars("runs").filter(~pl.all_horizontal(models)).select([*known])
                 frame = frame.join(
-                    others(), on=list(known), how="anti", nulls_equal=True, maintain_order="left"
+                    others, on=[*known], how="anti", nulls_equal=True, maintain_order="left"
                 )
             return frame
 
