@@ -60,13 +60,13 @@ PLACES = {
     "benchmark": "{iteration}/{file}.json",
     "feedback": "{iteration}/feedback.json",
     "suggestions": "{iteration}/eval_feedback_aggregate.json",
-    "comparison": "{where}/{named}.json",
-    "analysis": "{where}/{named}.json",
+    "comparison": "{iteration}/{eval}/{named}.json",
+    "analysis": "{iteration}/{eval}/{named}.json",
     "history": "history.json",
     "triggers": "trigger-eval-set.json",
     "optimization": "optimization_result.json",
 }
-"""Where each kind of document lies."""
+"""Where each kind of document lies; a level without a name is none."""
 
 
 def name_evals(keys: Iterable[EvalKey]) -> dict[EvalKey, str]:
@@ -230,13 +230,11 @@ def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
             raise FileExistsError(f"{target} lies in {folder}; choose a folder outside it")
 
 
-def _target_folders(catalogue: Catalogue, target: Path) -> Iterator[Path]:
+def _target_folders(catalogue: Catalogue, target: Path) -> list[Path]:
     """A folder of its own for each workspace, if there are several."""
-    met: Counter[Path] = Counter()
-    for name, _ in catalogue.names.values():
-        below = target.joinpath(*map(safe, name.split("/"))) if len(catalogue.names) > 1 else target
-        met[below] += 1
-        yield below if met[below] == 1 else below.with_name(f"{below.name}-{met[below]}")
+    names = {folder: name for folder, (name, _) in catalogue.names.items()}
+    wanted = ((folder, "/".join(map(safe, name.split("/")))) for folder, name in names.items())
+    return [target / below for below in apart(wanted)] if len(names) > 1 else [target]
 
 
 class _Writer:
@@ -401,12 +399,10 @@ class _Writer:
             document.skill_name for kind, _, document, _ in self.others if kind == "triggers"
         }
         for kind, file, read, key in self.others:
-            document, iteration = read, self.iterations[file.place.iteration]
-            name = stem(file.path)
-            names = {"iteration": iteration, "where": iteration, "file": name}
+            document, name = read, stem(file.path)
+            names = {"iteration": self.iterations[file.place.iteration]}
+            names["eval"] = self.evals[key] if key is not None else ""
             names["named"] = name if name.startswith(kind) else f"{kind}-{name}"
-            if key is not None:
-                names["where"] = f"{iteration}/{self.evals[key]}"
             if kind == "feedback":
                 reviews = [
                     self._rename_review(review, file.place.iteration) for review in read.reviews
