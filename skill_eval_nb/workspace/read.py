@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -84,11 +84,10 @@ RESULTS = "results"
 def load_any(path: str, problems: Problems) -> Any:
     """As `load_raw`, of a file of any ending that is read; None if nothing is known in it."""
     if not path.lower().endswith(ENDINGS):
-        data = _file_bytes(path, problems)
-        raw = None if data is None else strict(data)  # a tool's files are long and strict
-        if data is None or (raw is not None and tool_of(raw)):
-            return raw
-        return _parse(data, path, problems)
+        if (data := _file_bytes(path, problems)) is None:
+            return None
+        raw = strict(data)  # a tool's files are long and strict
+        return raw if raw is not None and tool_of(raw) else _parse(data, path, problems)
     faults = Faults()
     try:
         raw = open_other(path, faults)
@@ -193,16 +192,14 @@ def read_plain(name: str, path: str, known: Known) -> tuple[str | None, Any]:
 
     What is `known` from a file of the same bytes is not read again.
     """
-    kind = re.sub(r"(-\d+)?\.json$", "", name)
-    if kind not in _PLAIN:
-        return None, None
-    try:
-        data = read_bytes(path)
-        document = known.get((kind, data)) or _as_documented(kind, data)
-    except (OSError, ValueError, AttributeError, TypeError, RecursionError):  # not of this form
-        return None, None
-    if isinstance(document, EvalMetadata | Evals):
-        known[kind, data] = document
+    kind, document = re.sub(r"(-\d+)?\.json$", "", name), None
+    if kind in _PLAIN:
+        # what is not of this form is read tolerantly
+        with suppress(OSError, ValueError, AttributeError, TypeError, RecursionError):
+            data = read_bytes(path)
+            document = known.get((kind, data)) or _as_documented(kind, data)
+            if isinstance(document, EvalMetadata | Evals):
+                known[kind, data] = document
     return (None, None) if document is None else (kind, document)
 
 
@@ -337,12 +334,11 @@ def _is_below(path: str) -> bool:
     """Whether a file of the same name, in a folder beside it, says the same, or more."""
     folder, name = os.path.split(path)
     mine = load_raw(path, Problems())
-    for entry in sorted(os.listdir(folder)):
-        there = f"{folder}/{entry}/{name}"
-        same = load_raw(there, Problems()) if os.path.isfile(there) else None
-        if isinstance(same, dict) and isinstance(mine, dict) and {**same, **mine} == same:
-            return True
-    return False
+    below = (f"{folder}/{entry}/{name}" for entry in sorted(os.listdir(folder)))
+    others = (load_raw(one, Problems()) for one in below if os.path.isfile(one))
+    return isinstance(mine, dict) and any(
+        isinstance(other, dict) and {**other, **mine} == other for other in others
+    )
 
 
 def _skill_in(path: str) -> str | None:
@@ -394,11 +390,8 @@ _OPEN = (None, "", [])
 
 
 def _say_unknown(raw: Any) -> str:
-    what = (
-        f"an object with {', '.join(list(raw)[:5])}"
-        if isinstance(raw, dict) and raw
-        else type(raw).__name__
-    )
+    keys = ", ".join(list(raw)[:5]) if isinstance(raw, dict) else ""
+    what = f"an object with {keys}" if keys else type(raw).__name__
     return f"not read: {what} is none of the known documents"
 
 
