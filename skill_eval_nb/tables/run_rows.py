@@ -300,9 +300,7 @@ def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problem
 def _passed_gate(structural: Structural | None) -> bool | None:
     if structural is None or structural.gate_passed is not None:
         return structural.gate_passed if structural else None
-    critical = [
-        expectation.passed for expectation in structural.expectations if expectation.critical
-    ]
+    critical = [one.passed for one in structural.expectations if one.critical]
     if False in critical:
         return False
     return None if None in critical or not structural.expectations else True

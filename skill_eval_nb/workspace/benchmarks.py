@@ -421,12 +421,7 @@ def _record_of_row(run: BenchmarkRun, benchmark: BenchmarkFile) -> RunRecord:
         path=benchmark.path,
         grading=Grading(
             expectations=run.expectations,
-            summary=Summary(
-                passed=result.passed,
-                failed=result.failed,
-                total=result.total,
-                pass_rate=result.pass_rate,
-            ),
+            summary=Summary(result.passed, result.failed, result.total, result.pass_rate),
             rubric_scores=run.rubric_scores,
         ),
         timing=Timing(
@@ -461,11 +456,8 @@ def complete_record(run: RunRecord, entry: RunRecord, problems: Problems) -> Non
     if entry.timing is None or entry.metrics is None:
         return
     metrics = run.known_metrics
-    if (
-        metrics is not None
-        and metrics.output_chars
-        and metrics.output_chars == entry.timing.total_tokens
-    ):
+    chars = metrics.output_chars if metrics is not None else None
+    if chars and chars == entry.timing.total_tokens:
         entry.timing.total_tokens = None
         message = "its `tokens` are the characters of the outputs; they were not used as tokens"
         problems.add("warning", "characters-as-tokens", entry.path, message)

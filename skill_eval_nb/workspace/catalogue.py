@@ -124,33 +124,28 @@ def catalogue_files(layout: Layout, files: Files | None = None) -> Catalogue:
         sets = named.setdefault(workspace, [])
         sets += names if len(names) == 1 else []
     join_suites(files.suites, seen, problems)
+    definitions = [
+        (suite.workspace, key, eval_)
+        for suite in files.suites
+        for key, eval_ in zip(suite.keys, suite.document.evals, strict=True)
+    ]
     names = {
-        folder: below(folder, base)
-        if folder.startswith(f"{base}/")
-        else os.path.basename(os.path.abspath(folder))
-        for folder in named
+        folder: (_name_below(folder, base), name_skill(folder, texts))
+        for folder, texts in named.items()
     }
-    return Catalogue(
-        layout,
-        files,
-        {folder: (name, name_skill(folder, named[folder])) for folder, name in names.items()},
-        keys,
-        EvalIndex(keys),
-        benchmarks,
-        seen,
-        [
-            (suite.workspace, key, eval_)
-            for suite in files.suites
-            for key, eval_ in zip(suite.keys, suite.document.evals, strict=True)
-        ],
-        skills_of(files.suites),
-    )
+    skills, index = skills_of(files.suites), EvalIndex(keys)
+    return Catalogue(layout, files, names, keys, index, benchmarks, seen, definitions, skills)
+
+
+def _name_below(folder: str, base: str) -> str:
+    """What a workspace is called: its path below what was loaded, else its folder's name."""
+    name = below(folder, base)
+    return name if name != folder else os.path.basename(os.path.abspath(folder))
 
 
 def _add_skill(named: dict[str, list[str]], workspace: str, name: str | None) -> None:
     """Note what a document of a workspace calls the skill, if it says so."""
-    names = named.setdefault(workspace, [])
-    names += filter(None, [stated_text(name)])
+    named.setdefault(workspace, []).extend(filter(None, [stated_text(name)]))
 
 
 def _move_to_suites(files: Files, named: Mapping[str, list[str]]) -> None:
