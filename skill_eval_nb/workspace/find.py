@@ -52,15 +52,12 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
         if os.path.isdir(root):
             with collector_paused():
                 folders = crawl(root, problems)
-                found = lay_out(folders, problems)
+                lay_out(folders, layout)
                 for folder in folders:
                     if OWN_LAYOUT in folder.files:
-                        _use_own_layout(folder, found)
+                        _use_own_layout(folder, layout)
                 for folder in folders:
                     folder.folders = {}  # parent and child hold each other: let them go
-            layout.runs += found.runs
-            layout.perhaps += found.perhaps
-            layout.files += found.files
         else:
             _add_file(root, layout)
     if not layout.runs and not any(map(_is_document, layout.files)):

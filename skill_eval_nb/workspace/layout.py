@@ -160,14 +160,13 @@ def sums_up(name: str) -> bool:
     return _SUMMARY.search(name) is not None
 
 
-def lay_out(folders: list[Folder], problems: Problems) -> Layout:
-    """Tell the runs and the other files in `folders` (as `crawl` lists them, parents first).
+def lay_out(folders: list[Folder], layout: Layout) -> None:
+    """Add the runs and the other files in `folders` (as `crawl` lists them, parents first).
 
     A run whose name is none, beside runs whose names are, is a problem.
     """
-    layout = Layout()
     folders = list(_without_trials(folders, layout))
-    runs = _find_runs(folders, problems)
+    runs = _find_runs(folders, layout.problems)
     for folder in folders:
         path, mine = folder.path, frozenset[str]()
         if folder in runs and _has_traces(folder):
@@ -183,7 +182,6 @@ def lay_out(folders: list[Folder], problems: Problems) -> Layout:
             _lay_out_files(folder, mine, layout)
     _attach_files(layout)
     _number_apart(layout.runs)
-    return layout
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────
