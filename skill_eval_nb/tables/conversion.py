@@ -199,7 +199,7 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
     target.mkdir(parents=True, exist_ok=True)
     (target / MARK).touch()
     written: list[Path] = []
-    for folder, below in zip(catalogue.names, _target_folders(catalogue, target), strict=True):
+    for folder, below in _target_folders(catalogue, target).items():
         writer = _Writer(folder, runs[folder], catalogue, disk, below, losses)
         written += writer.write_all()
     (target / MARK).unlink()
@@ -230,11 +230,13 @@ def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
             raise FileExistsError(f"{target} lies in {folder}; choose a folder outside it")
 
 
-def _target_folders(catalogue: Catalogue, target: Path) -> list[Path]:
-    """A folder of its own for each workspace, if there are several."""
+def _target_folders(catalogue: Catalogue, target: Path) -> dict[str, Path]:
+    """The folder for each workspace: one of its own, if there are several."""
     names = {folder: name for folder, (name, _) in catalogue.names.items()}
+    if len(names) < 2:
+        return dict.fromkeys(names, target)
     wanted = ((folder, "/".join(map(safe, name.split("/")))) for folder, name in names.items())
-    return [target / below for below in apart(wanted)] if len(names) > 1 else [target]
+    return {folder: target / below for folder, below in zip(names, apart(wanted), strict=True)}
 
 
 class _Writer:
