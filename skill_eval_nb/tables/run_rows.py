@@ -255,7 +255,7 @@ def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problem
     grading, structural = run.grading, run.structural
     judged = NOTHING
     if grading is not None:
-        if unread := leave_unread(grading):
+        if _speaks_of_judge(grading) and (unread := leave_unread(grading)):
             problems.add("warning", "judge-unread", run.path, unread_message(unread))
         judged = count_verdicts(grading.expectations, grading.summary, run.path, problems)
     checked = NOTHING
@@ -295,6 +295,14 @@ def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problem
         *costs,
         run.path,
     )
+
+
+def _speaks_of_judge(grading: Grading) -> bool:
+    """Whether what verdicts rest on speaks of a judge: only then may it say that one failed."""
+    given = [check.evidence for check in grading.expectations if check.passed is False]
+    given += [score.evidence for score in grading.rubric_scores.values()]
+    text = "\n".join(filter(None, given)).lower()
+    return any(word in text for word in ("grad", "judge", "verdict", "llm", "rubric"))
 
 
 def _passed_gate(structural: Structural | None) -> bool | None:

@@ -139,7 +139,7 @@ def catalogue_files(layout: Layout, files: Files | None = None) -> Catalogue:
 
 def _name_below(folder: str, base: str) -> str:
     """What a workspace is called: its path below what was loaded, else its folder's name."""
-    name = below(folder, base)
+    name = folder.removeprefix(f"{base}/")
     return name if name != folder else os.path.basename(os.path.abspath(folder))
 
 
