@@ -217,7 +217,7 @@ def test_a_match_is_exempt_where_a_text_stands_near(tmp_path, text, near, eviden
     [
         *(f"x{end}héllo{end}".encode() for end in ("\r\n", "\r")),
         "\ufeffx\nhéllo".encode(),
-        *("x\r\nhéllo\n".encode(f"utf-{n}{end}") for n in (16, 32) for end in ("", "-be", "-le")),
+        *("x\r\nhéllo\n".encode(f"utf-{how}") for how in ("16", "16-be", "16-le", "32")),
         b"\xe9 not UTF-16\n" + "héllo\n".encode(),
     ],
 )
