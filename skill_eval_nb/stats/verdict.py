@@ -328,7 +328,7 @@ class _Sentence:
         alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
         adjusted = "" if alone else ", once the other figures are allowed for,"
         of = self._evals() if found.scope == "population" else self._runs()
-        clearest = f"the clearest result that {of} could give{adjusted}"
+        clearest = f"the clearest result that {of} with these values could give{adjusted}"
         return f"{self.figures()}; even {clearest} {say_luck(least)}{self._asked_for()}"
 
     def _few_runs(self) -> str:

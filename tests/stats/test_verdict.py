@@ -192,7 +192,7 @@ OFF = Adjusted(0.2, 0.01, 0.01)
             BETTER_ONCE,
             {},
             "too few runs",
-            "that 3 runs a side could give comes by luck in 10 % of cases.",
+            "that 3 runs a side with these values could give comes by luck in 10 % of cases.",
         ),
     ],
 )
