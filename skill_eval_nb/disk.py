@@ -286,10 +286,12 @@ def wide(data: bytes) -> str | None:
     r"""The text of UTF-16 and UTF-32; None for all else.
 
     UTF-16 without a byte-order mark is known by its zeros: most characters have them on the same
-    side, and what comes out is printed.
+    side, none on the other, and what comes out is printed.
 
     >>> wide("Grüße".encode("utf-16-be")), wide("Grüße".encode()), wide(b"a\0\1\0" * 9)
     ('Grüße', None, None)
+    >>> wide(b"x" * 99 + bytes(99)), wide(("x" * 99).encode("utf-32-le"))
+    (None, None)
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -298,8 +300,9 @@ def wide(data: bytes) -> str | None:
     if b"\x00" not in start:
         return None
     units = len(start) // 2
-    for encoding, high in (("utf-16-le", start[1 : 2 * units : 2]), ("utf-16-be", start[:-1:2])):
-        if units > 1 and high.count(0) > 0.8 * units:
+    even, odd = start[: 2 * units : 2], start[1 : 2 * units : 2]
+    for encoding, low, high in (("utf-16-le", even, odd), ("utf-16-be", odd, even)):
+        if units > 1 and 0 not in low and high.count(0) > 0.8 * units:
             text = data.decode(encoding, "replace")
             return text if _mostly_printed(text[:_LOOKED_AT].encode("utf-8", "replace")) else None
     return None
