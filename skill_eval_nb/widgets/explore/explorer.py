@@ -366,8 +366,13 @@ class Explorer(Panel):
     # ── what is looked at ─────────────────────────────────────────────────────────────────────
 
     def _choose(self, request: Choice) -> None:
-        """Look at something else: what was clicked is of what was looked at before."""
-        self.request = request
+        """Look at something else: what was clicked is of what was looked at before.
+
+        Who wants all evals wants those that are still to come, too.
+        """
+        every = self.suite.evals if self.suite is not None else ()
+        is_whole = set(request.evals).issuperset(every)
+        self.request = replace(request, evals=()) if is_whole else request
         self.seen = replace(self.seen, clicked=None, opened=(), pages={})
 
     @action

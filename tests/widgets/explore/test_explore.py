@@ -55,6 +55,20 @@ def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
     assert "ws is not there any more" in after(chosen, "see", "tab", "checks")
 
 
+def test_all_evals_are_those_that_come_later_too(tmp_path):
+    place = tmp_path / "ws"
+    shutil.copytree(TDD, place, ignore=shutil.ignore_patterns("iteration-2", "eval-6*", "benchmark.json"))
+    ticked, pressed = explorer(place), explorer(place)
+    after(ticked, "tick", "evals", "1", False)
+    after(ticked, "tick", "evals", "1", True)
+    after(pressed, "choose_evals", *pressed.suite.evals)
+    shutil.copytree(TDD / "iteration-2", place / "iteration-2")
+    tell_landed(place / "iteration-2")
+    for panel in (ticked, pressed):
+        assert panel.settle()
+        assert (len(panel.suite.evals), panel.choice.evals) == (6, ())
+
+
 def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
     def fail(*_):
         raise RuntimeError("the disk is full")
