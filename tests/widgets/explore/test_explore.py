@@ -57,7 +57,9 @@ def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
 
 def test_all_evals_are_those_that_come_later_too(tmp_path):
     place = tmp_path / "ws"
-    shutil.copytree(TDD, place, ignore=shutil.ignore_patterns("iteration-2", "eval-6*", "benchmark.json"))
+    shutil.copytree(
+        TDD, place, ignore=shutil.ignore_patterns("iteration-2", "eval-6*", "benchmark.json")
+    )
     ticked, pressed = explorer(place), explorer(place)
     after(ticked, "tick", "evals", "1", False)
     after(ticked, "tick", "evals", "1", True)
