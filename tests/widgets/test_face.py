@@ -10,8 +10,7 @@ import pytest
 from anywidget import AnyWidget
 
 from skill_eval_nb import widgets
-from skill_eval_nb.widgets.ui import Panel
-from skill_eval_nb.widgets.ui.panel import REDRAWS
+from skill_eval_nb.widgets.ui import REDRAWS, Panel
 from tests.checkout import ROOT
 
 

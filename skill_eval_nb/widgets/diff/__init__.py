@@ -21,10 +21,9 @@ from ..explore.choice import Choice, SkillRuns, settle_choice, suite_of
 from ..explore.figures import FLIPS, Counted, flips
 from ..explore.look import Look
 from ..explore.verdict import differences, summary, tracks
-from ..show.comparison import spans
 from ..show.run import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
-from ..ui.parts import notice, soft, table, waiting_note
+from ..ui.parts import notice, soft, spans, table, waiting_note
 from .skill import Pair, SkillDiff, compare, skill_pair, skill_view
 
 if TYPE_CHECKING:

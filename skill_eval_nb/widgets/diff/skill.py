@@ -20,9 +20,8 @@ from skill_eval_nb.workspace.files import (
     skill_now,
 )
 
-from ..show.comparison import draw_rows
 from ..ui import Child, Node, h
-from ..ui.parts import button, choose, details, notice, pill, soft
+from ..ui.parts import button, choose, details, draw_rows, notice, pill, soft
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace

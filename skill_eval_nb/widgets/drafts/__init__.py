@@ -15,9 +15,9 @@ from skill_eval_nb.stats.values import no_such, order_iterations
 from skill_eval_nb.tables import Workspace
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
+from ..ui.paid import Task
 from ..ui.parts import choose, notice, tabs, waiting_note
 from ..ui.source import PATIENCE, Later, Source, tell_landed
-from ..ui.task import Task
 from .cards import (
     Card,
     Decision,

@@ -18,7 +18,7 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
-from ..ui.paid import at_most
+from ..ui.paid import Task, at_most
 from ..ui.parts import (
     blocks_view,
     button,
@@ -36,7 +36,6 @@ from ..ui.parts import (
     waiting_note,
 )
 from ..ui.source import Later
-from ..ui.task import Task
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Aggregate, Suggestion, Tried

@@ -14,7 +14,7 @@ from skill_eval_nb.stats.values import better, natural
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
-from ..show.comparison import read_beginning
+from ..show.outputs import read_beginning
 from ..show.run import folder_of
 from ..ui import Child, Node, h
 from ..ui.parts import button, soft

@@ -11,10 +11,9 @@ from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
 
 from ..explore.rows import find_bar
-from ..show.comparison import difference_details
 from ..show.documents import fold_content
 from ..show.files import output_files
-from ..show.outputs import show_outputs
+from ..show.outputs import difference_details, show_outputs
 from ..show.run import (
     anchors_of,
     folder_of,

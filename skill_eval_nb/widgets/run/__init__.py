@@ -15,10 +15,9 @@ from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, action, h, quiet_action, style
-from ..ui.paid import Launch, PaidPanel
+from ..ui.paid import Launch, PaidPanel, asking_card
 from ..ui.parts import place, soft
 from ..ui.source import PATIENCE, Source
-from ..ui.task import asking_card
 from .judge import (
     JUDGING,
     JudgeForm,

@@ -21,9 +21,17 @@ from skill_eval_nb.text import clock, count, dollars
 from skill_eval_nb.workspace import NothingToLoad
 
 from ..ui import Node, h
-from ..ui.paid import Launch, PaidForm, Preview, form_field, models_with_prices, preview_dry_run
+from ..ui.paid import (
+    HEADINGS,
+    Launch,
+    PaidForm,
+    Preview,
+    ended_card,
+    form_field,
+    models_with_prices,
+    preview_dry_run,
+)
 from ..ui.parts import details, figure, notice, place
-from ..ui.task import HEADINGS, ended_card
 from .plan import BATCHES, FixedArgs
 from .progress import WorkspaceTask, begin
 

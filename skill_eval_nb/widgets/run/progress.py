@@ -21,9 +21,9 @@ from skill_eval_nb.text import brief, clock, count, dollars
 
 from ..show.transcript import show_last_steps
 from ..ui import Node, h
+from ..ui.paid import HEADINGS, Task, ended_card, running_card
 from ..ui.parts import button, details, figure, pill, place, soft, table, waiting_note
 from ..ui.source import Background, tell_landed
-from ..ui.task import HEADINGS, Task, ended_card, running_card
 from .plan import PlanPreview, plan_view
 
 if TYPE_CHECKING:

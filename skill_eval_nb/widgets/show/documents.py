@@ -27,8 +27,7 @@ from skill_eval_nb.grading.evidence import contents, extractor
 from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS
 from skill_eval_nb.text import count, size
 
-from ..ui import Child, Node, h
-from ..ui.panel import Bytes
+from ..ui import Bytes, Child, Node, h
 from ..ui.parts import body, first, frame, line, name, plain, soft, table
 from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read_output, weight, whole_text
 

@@ -19,8 +19,7 @@ from skill_eval_nb.workspace import Problems
 from skill_eval_nb.workspace.layout import RESULTS_INSIDE
 from skill_eval_nb.workspace.read import load_if_there
 
-from ..ui import Child, offer
-from ..ui.panel import Bytes
+from ..ui import Bytes, Child, offer
 from ..ui.source import Recent
 
 OUTPUTS = "outputs"

@@ -1,20 +1,24 @@
-"""All that a run put out: each file as what it is, with its name, its size and a download."""
+"""All that a run put out: each file as what it is, and what differs from another run's."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from skill_eval_nb.disk import decode_text
-from skill_eval_nb.grading.evidence.contents import picture_kind
-from skill_eval_nb.text import count, size
+from skill_eval_nb.grading.evidence.contents import Content, Entry, content_of, picture_kind
+from skill_eval_nb.text import count, size, some
+from skill_eval_nb.text_diff import CHARACTERS, compare_texts, fold_rows
 
 from ..ui import Child, Node, h, offer
-from ..ui.parts import between, line, name, soft, take_button
+from ..ui.parts import between, details, draw_rows, line, name, soft, take_button
 from .documents import (
     FORMS,
     POINTS,
@@ -34,7 +38,7 @@ from .documents import (
     draw_workbook,
     lexer_for,
 )
-from .files import DRAWN, WHOLE, NotDrawn, OutputFile, Sheet, read_output
+from .files import DRAWN, WHOLE, NotDrawn, OutputFile, Sheet, output_files, read_output
 
 START = 65_536
 """Bytes that tell what a file is."""
@@ -272,3 +276,116 @@ def download_of(file: OutputFile) -> Node | None:
     last = line(file.name.rstrip("/").rpartition("/")[2])
     blob = offer(f"{file.blob} download", lambda: (file.read(), "application/octet-stream"))
     return take_button("Download", f"Download {line(file.name)}", blob=blob, download=last)
+
+
+MOST_FILES = 12
+"""Files that are compared at most."""
+COMPARED_OPEN = 3
+"""Of these so many stand open from the beginning."""
+SECONDS = 3.0
+"""For which texts are taken out of PDF and office files, and for which one of them may take."""
+BEGINNING = 120
+"""Characters that a beginning has."""
+
+_LISTED = re.compile(r"^(?:[^\n]+\n){40}", re.MULTILINE)
+
+Names = tuple[str, str]
+FilePair = tuple[OutputFile, OutputFile]
+
+
+def difference_details(
+    names: Sequence[str], folders: Sequence[Path | None], *, unfolded: bool
+) -> Node:
+    """What differs between two outputs, made while it is open; it opens by the action `unfold`."""
+    return h(
+        "details",
+        h("summary", "What differs between the two outputs", pressed="d"),
+        compare_outputs((names[0], names[1]), folders) if unfolded else None,
+        open=unfolded,
+        on={"toggle": ("unfold", "difference")},
+        cls="sen-part",
+        key="difference",
+    )
+
+
+def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
+    """The outputs of two runs: files of the same name side by side, then what only one run has.
+
+    Where each run has one file that the other has not, these two are compared.
+
+    Args:
+        names: what the runs are called.
+        folders: theirs; None for one that has none.
+    """
+    lacking = [name for name, folder in zip(names, folders, strict=True) if folder is None]
+    if lacking:
+        return h("div", soft(f"No outputs of {line(some(lacking))} are stored."))
+    found = [{file.name: file for file in output_files(folder)} for folder in folders if folder]
+    pairs = [(file, found[1][name]) for name, file in found[0].items() if name in found[1]]
+    alone = [
+        [file for name, file in own.items() if name not in found[1 - at]]
+        for at, own in enumerate(found)
+    ]
+    if len(alone[0]) == len(alone[1]) == 1:
+        pairs, alone = [*pairs, (alone[0][0], alone[1][0])], [[], []]
+    parts, until = [], monotonic() + SECONDS
+    for at, pair in enumerate(pairs[:MOST_FILES]):
+        contents = [_read_content(file, extracts=monotonic() < until) for file in pair]
+        parts.append(_compare_files(names, pair, contents, unfolded=at < COMPARED_OPEN))
+    if len(pairs) > MOST_FILES:
+        parts.append(soft(f"{count(len(pairs) - MOST_FILES, 'more file')} not compared."))
+    parts += [
+        soft(f"Only {line(name)} has {some([line(file.name) for file in files])}.")
+        for name, files in zip(names, alone, strict=True)
+        if files
+    ]
+    return h("div", parts or soft("Neither put out a file."), cls="sen-compared")
+
+
+def _compare_files(
+    names: Names, pair: FilePair, contents: Sequence[Content], *, unfolded: bool
+) -> Node:
+    title = " and ".join(dict.fromkeys(line(file.name) for file in pair))
+    facts: str = "no texts that could be compared: see the outputs"
+    view: Child = None
+    old, new = (content.text for content in contents)
+    if old is not None and new is not None:
+        prose = all(map(_is_prose, pair, (old, new)))
+        rows, left_out = compare_texts(old, new, prose=prose)
+        differing = sum(not row.same for row in rows)
+        of = count(len(rows), "paragraph" if prose else "line")
+        facts = f"{differing:,} of {of} different" if differing else "the same"
+        label, look = f"What differs in {title}", {"names": names, "prose": prose}
+        shown = draw_rows([*fold_rows(rows)], label, **look) if differing else None
+        view = [shown, soft(left_out) if left_out else None]
+    head = [h("span", title, cls="sen-strong"), " ", h("span", facts, cls="sen-soft sen-small")]
+    return details(head, view, unfolded=unfolded, key=f"compared {title}")
+
+
+@lru_cache(maxsize=32)
+def _read_content(file: OutputFile, *, extracts: bool) -> Content:
+    entry = Entry(file.name, file.path, file.size, file.reason)
+    return content_of(entry, seconds=SECONDS if extracts else 0.0)
+
+
+def _is_prose(file: OutputFile, text: str) -> bool:
+    """Whether a text is read by the paragraph; a log is not, whatever it is called."""
+    lexer = lexer_for(file.name)
+    return (lexer is None or lexer.name == "Markdown") and not _LISTED.search(text[:CHARACTERS])
+
+
+def read_beginning(folder: Path | None) -> tuple[str, str]:
+    """The first output that is a text: its name, and how it begins, in a line.
+
+    Where none is, the name of the first file, or why there is none, and an empty text.
+    """
+    files = [] if folder is None else output_files(folder)
+    for file in files[:MOST_FILES]:
+        try:
+            text = decode_text(file.read(8 * BEGINNING), part=True)
+        except OSError:
+            continue
+        if text and text.strip():
+            words = " ".join(text.split())
+            return line(file.name), words if len(words) <= BEGINNING else f"{words[:BEGINNING]} …"
+    return line(files[0].name) if files else "no outputs stored", ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,26 +19,22 @@ from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import (
     KINDS,
     between,
+    body,
     copy_button,
-    dots,
     first,
     line,
     name,
     pill,
     plain,
-    prose,
-    remark,
-    score_text,
     soft,
     strip,
     verdict,
     word,
 )
 from ..ui.source import Recent, RunKey, Source, key_of
-from .comparison import difference_details
 from .documents import fold_content
 from .files import output_files
-from .outputs import show_outputs, summary_of
+from .outputs import difference_details, show_outputs, summary_of
 from .transcript import show_transcript, transcript_summary
 
 
@@ -167,6 +164,63 @@ def rows_of_eval(ws: Workspace, table: str, key: RunKey) -> list[Row]:
     frame = ws.polars(table)
     wanted = {"workspace": key.workspace, "skill": key.skill, "eval_id": key.eval_id}
     return frame.filter(**wanted).to_dicts()
+
+
+_CODE = re.compile(r"`([^`\n]+)`")
+LONG = 1_200
+"""Characters of an evidence, or a remark, that are shown at once."""
+LONGEST = 40_000
+"""Characters of one text that are shown at all."""
+HIGHEST = 5
+"""Points of the scale of a score."""
+
+
+def prose(text: str) -> list[Node]:
+    """A text with what stands in backticks as code, as judges write.
+
+    >>> prose("see `a.py`")
+    ['see ', ['code', {}, ['a.py']]]
+    """
+    parts = _CODE.split(plain(text))
+    return [h("code", part) if at % 2 else part for at, part in enumerate(parts) if part]
+
+
+def remark(text: object, *, cls: str = "sen-remark", what: str = "text") -> Node:
+    """What somebody said of a run; a long one can be unfolded."""
+    whole = str(text)
+    if len(whole) <= LONG:
+        return h("p", prose(whole), cls=cls, dir="auto")
+    words = f"{first(LONG, len(whole), 'character')} of this {what}; open to read on"
+    words += f", to {LONGEST:,}" * (len(whole) > LONGEST)
+    return h(
+        "div",
+        h("p", prose(whole[:LONG]), "…", cls=cls, dir="auto"),
+        h("details", h("summary", words, cls="sen-soft sen-small"), body(whole[LONG:LONGEST])),
+    )
+
+
+def dots(score: float | None) -> Node:
+    """A score as dots, filled as far as it goes."""
+    if score is None:
+        return h("span", "not scored", cls="sen-soft")
+    fills = [min(max(score - at, 0.0), 1.0) for at in range(HIGHEST)]
+    cells = [h("i", style={"--sen-fill": f"{fill:.0%}"}) for fill in fills]
+    return h(
+        "span",
+        h("span", cells, cls="sen-dots", aria_hidden="true"),
+        h("b", score_text(score), cls="sen-score"),
+        h("span", f" of {HIGHEST}", cls="sen-soft sen-small"),
+        cls="sen-scored",
+    )
+
+
+def score_text(score: float) -> str:
+    """A score or a mean of scores.
+
+    >>> score_text(4.0), score_text(3.6666)
+    ('4', '3.67')
+    """
+    return f"{score:.2f}".rstrip("0").rstrip(".")
 
 
 LOOK = {"graded": "good", "gated": "odd", "errored": "bad", "ungraded": "odd", "executed": ""}

@@ -18,10 +18,9 @@ from skill_eval_nb.triggers import Query, check_queries, write_description
 from skill_eval_nb.triggers.queries import set_in
 
 from ..ui import Child, action, h, quiet_action, style
-from ..ui.paid import Launch, PaidPanel, models_with_prices, preview_dry_run
+from ..ui.paid import Launch, PaidPanel, Task, models_with_prices, preview_dry_run
 from ..ui.parts import notice
 from ..ui.source import tell_landed
-from ..ui.task import Task
 from .plan import (
     OFFLINE,
     Calls,

@@ -15,9 +15,8 @@ from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.optimised import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
-from ..show.comparison import spans
 from ..ui import Child, Node, h
-from ..ui.paid import Launch, Preview, faults_view
+from ..ui.paid import NOT_BEGUN, Launch, Preview, Task, asking_card, faults_view
 from ..ui.parts import (
     blocks_view,
     button,
@@ -28,8 +27,8 @@ from ..ui.parts import (
     pill,
     place,
     soft,
+    spans,
 )
-from ..ui.task import NOT_BEGUN, Task, asking_card
 from ..ui.track import Axis, interval_track
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.text import count
+from skill_eval_nb.text import count, tied
+from skill_eval_nb.text_diff import Gap, Row, Span, mark_changes
 from skill_eval_nb.view import Block, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
 
 from .tree import Child, Node, h, is_node
@@ -345,12 +346,6 @@ _HIDDEN = re.compile(
     "\U000e0000-\U000e007f]"  # letters that nobody sees and a model reads
 )
 _ENDS = re.compile(r"\r\n?")
-_CODE = re.compile(r"`([^`\n]+)`")
-
-LONG = 1_200
-"""Characters of an evidence, or a remark, that are shown at once."""
-LONGEST = 40_000
-"""Characters of one text that are shown at all."""
 
 
 def plain(text: object) -> str:
@@ -384,30 +379,6 @@ def name(text: object, *, cls: str = "sen-name") -> Node:
     return h("span", line(text), cls=cls, dir="auto")
 
 
-def prose(text: str) -> list[Node]:
-    """A text with what stands in backticks as code, as judges write.
-
-    >>> prose("see `a.py`")
-    ['see ', ['code', {}, ['a.py']]]
-    """
-    parts = _CODE.split(plain(text))
-    return [h("code", part) if at % 2 else part for at, part in enumerate(parts) if part]
-
-
-def remark(text: object, *, cls: str = "sen-remark", what: str = "text") -> Node:
-    """What somebody said of a run; a long one can be unfolded."""
-    whole = str(text)
-    if len(whole) <= LONG:
-        return h("p", prose(whole), cls=cls, dir="auto")
-    words = f"{first(LONG, len(whole), 'character')} of this {what}; open to read on"
-    words += f", to {LONGEST:,}" * (len(whole) > LONGEST)
-    return h(
-        "div",
-        h("p", prose(whole[:LONG]), "…", cls=cls, dir="auto"),
-        h("details", h("summary", words, cls="sen-soft sen-small"), body(whole[LONG:LONGEST])),
-    )
-
-
 def body(text: str, *, label: str = "the rest of the text") -> Node:
     """A text as it is, in a box that can be scrolled."""
     return frame(plain(text), label, None, tag="pre", dir="auto")
@@ -432,16 +403,14 @@ def between(parts: Iterable[Child], middle: str = " · ") -> list[Child]:
     return [piece for at, part in enumerate(given) for piece in ((middle, part) if at else (part,))]
 
 
-HIGHEST = 5
-"""Points of the scale of a score."""
 _VERDICTS = {
     True: ("✓", "passed", "sen-mark-good"),
     False: ("✗", "failed", "sen-mark-bad"),
     None: ("–", "not scored", "sen-mark-none"),
 }
-_OUTCOMES = {True: "good", False: "bad", None: "odd"}
 STRIP = 60
 """Verdicts that a strip can hold: more would be too narrow to be seen."""
+_OUTCOMES = {True: "good", False: "bad", None: "odd"}
 
 
 def word(passed: bool | None) -> str:
@@ -478,25 +447,105 @@ def strip(verdicts: Sequence[bool | None]) -> Node | None:
     return h("span", cells, cls="sen-strip", aria_hidden="true")
 
 
-def dots(score: float | None) -> Node:
-    """A score as dots, filled as far as it goes."""
-    if score is None:
-        return h("span", "not scored", cls="sen-soft")
-    fills = [min(max(score - at, 0.0), 1.0) for at in range(HIGHEST)]
-    cells = [h("i", style={"--sen-fill": f"{fill:.0%}"}) for fill in fills]
-    return h(
-        "span",
-        h("span", cells, cls="sen-dots", aria_hidden="true"),
-        h("b", score_text(score), cls="sen-score"),
-        h("span", f" of {HIGHEST}", cls="sen-soft sen-small"),
-        cls="sen-scored",
-    )
+LONGEST_SHOWN = 4_000
+"""Characters of a piece of a line that are shown."""
+MOST_ROWS = 1_200
+"""Rows that are shown."""
+MARKED = 60_000_000
+"""Products of the lengths of changed lines up to which their words are compared."""
+SIGNS = {"old": ("−", "removed: "), "new": ("+", "added: "), "same": ("", "")}
+TAGS = {"old": "del", "new": "ins", "apart": "mark"}
 
 
-def score_text(score: float) -> str:
-    """A score or a mean of scores.
+def draw_rows(
+    rows: Sequence[Row | Gap],
+    label: str,
+    *,
+    names: tuple[str, str] | None = None,
+    beside: bool = True,
+    prose: bool = False,
+    unfold: Callable[[Gap], Child] = lambda gap: tied(gap.n, "unchanged line"),
+) -> Node:
+    """Rows as a table.
 
-    >>> score_text(4.0), score_text(3.6666)
-    ('4', '3.67')
+    Args:
+        rows: what is compared.
+        label: what a screen reader calls the table.
+        names: what the two texts are called, if neither is a newer version of the other.
+        beside: whether the old lines stand beside the new ones, else all in one column.
+        prose: whether the rows are paragraphs, which have no numbers.
+        unfold: what stands in the place of lines that are not shown.
     """
-    return f"{score:.2f}".rstrip("0").rstrip(".")
+    heads, room = _draw_heads(names, beside, prose), MARKED
+    body: list[Node] = []
+    arrived: list[Node] = []  # in one column, of lines that changed all that went come first
+    for row in rows[:MOST_ROWS]:
+        if isinstance(row, Gap) or row.same:
+            body += arrived
+            arrived = []
+        if isinstance(row, Gap):
+            gap = h("td", unfold(row), colspan=len(heads), cls="sen-diff-gap")
+            body.append(h("tr", gap, key=f"gap-{row.at}"))
+            continue
+        if row.old and row.new and not row.same:
+            room -= len(row.old[1]) * len(row.new[1])
+        old, new = _cells(row, apart=names is not None, marked=room >= 0)
+        if beside:
+            body.append(h("tr", [cells[prose:] for cells in (old, new)]))
+        elif row.same:
+            body.append(h("tr", old[0], *new))
+        else:
+            none = h("td", cls="sen-diff-number")
+            body += [h("tr", old[0], none, old[1])] if row.old else []
+            arrived += [h("tr", none, *new)] if row.new else []
+    left: list[str] = []
+    if len(rows) > MOST_ROWS:
+        left.append(f"{tied(len(rows) - MOST_ROWS, 'more row')} not shown.")
+    if room < 0:
+        left.append("Of the last lines the words are not compared: that would take seconds.")
+    notes = [h("tr", h("td", words, colspan=len(heads), cls="sen-diff-gap")) for words in left]
+    look = f"sen-diff sen-diff-{'beside' if beside else 'column'}{' sen-diff-prose' * prose}"
+    return table(heads, [*body, *arrived, *notes], label=label, cls=look)
+
+
+def _draw_heads(names: tuple[str, str] | None, beside: bool, prose: bool) -> list[Child]:
+    unseen = [h("span", head, cls="sen-unseen") for head in ("old line", "new line", "text")]
+    look = None if names else "sen-unseen"
+    old, new = (h("span", line(name), cls=look) for name in names or ("before", "after"))
+    if prose:
+        return [old, new]
+    return [unseen[0], old, unseen[1], new] if beside else [*unseen]
+
+
+def _cells(row: Row, *, apart: bool, marked: bool) -> list[tuple[Node, Node]]:
+    """The number and the text of either side, with the words that differ where these are marked."""
+    texts = [((line[1], False),) if line else () for line in (row.old, row.new)]
+    if row.old and row.new and not row.same and marked:
+        texts = mark_changes(row.old[1], row.new[1])
+    kinds = ("same", "same") if row.same else ("apart", "apart") if apart else ("old", "new")
+    return [
+        (h("td", str(line[0]) if line else "", cls="sen-diff-number"), _text(kind, pieces))
+        for line, kind, pieces in zip((row.old, row.new), kinds, texts, strict=True)
+    ]
+
+
+def _text(kind: str, pieces: Sequence[Span]) -> Node:
+    if not pieces:
+        return h("td", cls="sen-diff-none")
+    sign, meaning = SIGNS.get(kind, ("", "differs: "))
+    mark = h("span", sign, cls="sen-diff-sign", aria_hidden="true") if sign else None
+    words = h("span", meaning, cls="sen-unseen") if meaning else None
+    look = f"sen-diff-line sen-diff-{kind}"
+    return h("td", mark, words, spans(pieces, kind), cls=look, dir="auto")
+
+
+def spans(pieces: Sequence[Span], kind: str) -> Child:
+    """A line in its pieces, those that are not in the other one marked."""
+    tag = TAGS.get(kind, "span")
+    return [h(tag, _cut(text)) if changed else _cut(text) for text, changed in pieces]
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_SHOWN:
+        return plain(text)
+    return f"{plain(text[:LONGEST_SHOWN])} … {len(text) - LONGEST_SHOWN:,} more characters"

@@ -10,7 +10,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb import load, stats
-from skill_eval_nb.widgets.ui.panel import read_blob
+from skill_eval_nb.widgets.ui import read_blob
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import TDD, after, bundled, explorer
 from tests.widgets.hostile import TEXTS

@@ -10,7 +10,7 @@ import pytest
 
 from skill_eval_nb.widgets.show.files import OutputFile, output_files, transcript_files
 from skill_eval_nb.widgets.show.outputs import LISTED, SHOWN, show_outputs
-from skill_eval_nb.widgets.ui.panel import read_blob
+from skill_eval_nb.widgets.ui import read_blob
 from tests.widgets.show import zoo
 from tests.widgets.trees import find, text
 

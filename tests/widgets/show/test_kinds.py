@@ -26,7 +26,7 @@ from skill_eval_nb.widgets.show.documents import (
     render_markdown,
 )
 from skill_eval_nb.widgets.show.outputs import KINDS, draw_file
-from skill_eval_nb.widgets.ui.panel import read_blob
+from skill_eval_nb.widgets.ui import read_blob
 from skill_eval_nb.widgets.ui.parts import plain
 from tests.widgets.show import zoo
 from tests.widgets.show.one import dense, draw, said, written

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.show.transcript import show_transcript, transcript_of
-from skill_eval_nb.widgets.ui.panel import read_blob
+from skill_eval_nb.widgets.ui import read_blob
 from tests.widgets.trees import find, text
 
 KEYS = [

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from skill_eval_nb.widgets import ui as panels
 from skill_eval_nb.widgets.ui import Panel, action, h, offer, quiet_action
-from skill_eval_nb.widgets.ui import panel as panels
 from skill_eval_nb.widgets.ui.source import Recent
 from tests.widgets.trees import find, text
 

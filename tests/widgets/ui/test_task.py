@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from skill_eval_nb.widgets.ui import task as module
-from skill_eval_nb.widgets.ui.task import Task
+from skill_eval_nb.widgets.ui import paid as module
+from skill_eval_nb.widgets.ui.paid import Task
 
 PATIENCE = 30
 

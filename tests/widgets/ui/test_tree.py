@@ -7,9 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from skill_eval_nb.widgets.ui import h
+from skill_eval_nb.widgets.ui import HERE, h
 from skill_eval_nb.widgets.ui import tree as trees
-from skill_eval_nb.widgets.ui.panel import HERE
 
 
 @pytest.mark.parametrize(
