@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from skill_eval_nb.running.job import Progress
     from skill_eval_nb.stats.verdict import Answer
     from skill_eval_nb.triggers.measurement import Measured
-    from skill_eval_nb.triggers.optimised import OptimisingProgress
+    from skill_eval_nb.triggers.optimisation import OptimisingProgress
 
 Layer = Literal["structural"]
 
@@ -359,8 +359,7 @@ def trigger_draft(
 
     from skill_eval_nb.models import load_prices
     from skill_eval_nb.running.skill import read_skill
-    from skill_eval_nb.triggers.draft import draft_queries
-    from skill_eval_nb.triggers.queries import read_queries, write_queries
+    from skill_eval_nb.triggers.queries import draft_queries, read_queries, write_queries
 
     existing = ()
     if file is not None and file.exists():

@@ -18,11 +18,16 @@ from skill_eval_nb.faces import lazy
 if TYPE_CHECKING:
     from .attempt import Attempt, Outcome, Query
     from .describe import write_description
-    from .draft import DraftedQueries, draft_queries
     from .measurement import Measured, measure
-    from .optimisation import optimise
-    from .optimised import Optimised
-    from .queries import QueryDoubt, check_queries, read_queries, write_queries
+    from .optimisation import Optimised, optimise
+    from .queries import (
+        DraftedQueries,
+        QueryDoubt,
+        check_queries,
+        draft_queries,
+        read_queries,
+        write_queries,
+    )
 
 
 __all__ = [
@@ -48,10 +53,10 @@ __getattr__, __dir__ = lazy(
     {
         ".attempt": "Attempt Outcome Query",
         ".describe": "write_description",
-        ".draft": "DraftedQueries draft_queries",
         ".measurement": "Measured measure",
-        ".optimisation": "optimise",
-        ".optimised": "Optimised",
-        ".queries": "QueryDoubt check_queries read_queries write_queries",
+        ".optimisation": "Optimised optimise",
+        ".queries": (
+            "DraftedQueries QueryDoubt check_queries draft_queries read_queries write_queries"
+        ),
     },
 )

@@ -5,10 +5,9 @@ A model is asked within the budget, and never twice for the same.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,16 +26,104 @@ from skill_eval_nb.models.ask import (
     keyed_question,
     shorten_text,
 )
-from skill_eval_nb.running.asking import AskingProgress, Item, Terms, ask_all, worst_usd
-from skill_eval_nb.running.protocol import Refused
-from skill_eval_nb.running.threads import Stopped
+from skill_eval_nb.running.asking import Item, Terms, ask_all, worst_usd
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
-from .attempt import Query
 from .describe import MOST, faults_of
 from .measurement import Measured, QueryOutcome
-from .optimised import OptimisingProgress, SearchOver, Step, mean, scores_of
+
+Split = Literal["train", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The share of runs that were right, 0-1, with its interval.
+
+    Attributes:
+        score: the share.
+        low: the lower end of its 95 % interval, for queries like these.
+        high: the upper end.
+        n_queries: queries that it is based on.
+        n_runs: runs that it is based on.
+    """
+
+    score: float
+    low: float
+    high: float
+    n_queries: int
+    n_runs: int
+
+    def __str__(self) -> str:
+        return f"{self.score:.0%} ({self.low:.0%} to {self.high:.0%})"
+
+
+def mean(outcomes: Iterable[QueryOutcome], split: Split) -> float | None:
+    """The share of runs that were right in one part of the queries; None if no run was scored."""
+    runs = [run for outcome in outcomes if outcome.query.split == split for run in outcome.right]
+    return sum(runs) / len(runs) if runs else None
+
+
+def scores_of(measured: Measured) -> dict[Split, Score]:
+    """The score of each part of the queries with scored runs, by `stats.trigger_scores`."""
+    from skill_eval_nb.stats import trigger_scores
+
+    found: dict[Split, Score] = {}
+    for row in trigger_scores(measured.attempts_table(), by="split").to_dicts():
+        own = (one for one in measured.outcomes if one.query.split == row["split"])
+        runs = [len(outcome.right) for outcome in own if outcome.right]
+        if runs:
+            figures = (row[f"run_accuracy{end}"] for end in ("", "_low", "_high"))
+            found[row["split"]] = Score(*figures, n_queries=len(runs), n_runs=sum(runs))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One description that was measured.
+
+    Attributes:
+        round: 1 for the current description, then 2, 3, …
+        description: the words.
+        asked: each query with its runs.
+        train: its score on the train queries; None if no run was scored.
+        test: its score on the held-out queries. It decides the choice, so it flatters the winner.
+        lacking: why not all runs were made; None if they were. Only a complete step can be chosen.
+        doubts: what is odd about the first measurement, in words.
+        broken: why the first measurement cannot be trusted; None if it can.
+        is_best: whether it was chosen.
+    """
+
+    round: int
+    description: str
+    asked: tuple[QueryOutcome, ...] = field(default=(), repr=False)
+    train: Score | None = None
+    test: Score | None = None
+    lacking: str | None = None
+    doubts: tuple[str, ...] = ()
+    broken: str | None = None
+    is_best: bool = False
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The description with its scores and their intervals, as named values."""
+        ends = score_row("train", self.train) | score_row("test", self.test)
+        return {"description": self.description, **ends}
+
+
+def score_row(name: str, score: Score | None) -> dict[str, float | None]:
+    """A score and its interval as named values; null if there is none."""
+    figures = (None,) * 3 if score is None else (score.score, score.low, score.high)
+    return dict(zip((f"{name}_score", f"{name}_low", f"{name}_high"), figures, strict=True))
+
+
+class SearchOver(Exception):
+    """Nothing more can be measured or proposed; `halt`: the last measurement is not made either."""
+
+    def __init__(self, reason: str, *, halt: bool = False) -> None:
+        super().__init__(reason)
+        self.halt = halt
+
 
 SYSTEM = (
     f"""\
@@ -441,226 +528,3 @@ class Search:
 
 def _score_train(step: Step) -> float:
     return mean(step.asked, "train") or 0.0
-
-
-@dataclass
-class Money:
-    """What a search may spend, and has spent.
-
-    Attributes:
-        ceiling_usd: the most that everything may cost, in US dollars; None for no ceiling.
-        attempts: attempts in one round.
-        last_attempts: attempts in the last measurement.
-        cap_usd: the most that one attempt may cost; None if no price is known.
-        costs: what each measurement and question has cost, earlier starts included, by name;
-            None if a price is not known.
-        made: what each attempt so far has cost.
-    """
-
-    ceiling_usd: float | None
-    attempts: int
-    last_attempts: int
-    cap_usd: float | None
-    costs: dict[str, float | None] = field(default_factory=dict)
-    made: list[float] = field(default_factory=list)
-
-    def count_measurement(self, measured: Measured) -> None:
-        """Count a measurement."""
-        self.costs[str(measured.folder)] = measured.cost_usd
-        costs = (attempt.cost_usd for attempt in measured.attempts)
-        self.made += [cost for cost in costs if cost is not None]
-
-    @property
-    def cost_usd(self) -> float | None:
-        """US dollars spent, earlier starts included; None if a price is not known."""
-        return None if None in self.costs.values() else self.spent_usd
-
-    @property
-    def spent_usd(self) -> float:
-        """US dollars spent, as far as prices are known."""
-        return sum(filter(None, self.costs.values()))
-
-    def left(self, *, fresh: bool = False) -> float | None:
-        """US dollars that may still be spent; None for no ceiling.
-
-        The money for the last measurement is not included, except for that measurement itself
-        (`fresh`).
-        """
-        if self.ceiling_usd is None:
-            return None
-        back = 0.0 if fresh else self._keep_back(self.ceiling_usd)
-        return max(self.ceiling_usd - self.spent_usd - back, 0.0)
-
-    def _keep_back(self, ceiling_usd: float) -> float:
-        """US dollars for the last measurement.
-
-        Its worst case, but not more than it would cost if every attempt were as expensive as the
-        most expensive one so far, plus one worst case. Before any attempt was made: not more than
-        its share of the ceiling.
-        """
-        cap = self.cap_usd or 0.0
-        share = self.last_attempts / (self.attempts + self.last_attempts) * ceiling_usd
-        likely = self.last_attempts * max(self.made) + cap if self.made else share
-        return min(self.last_attempts * cap, likely)
-
-    @property
-    def holds_a_round(self) -> bool:
-        """Whether another round probably fits, by the mean cost of the attempts so far."""
-        left, usual = self.left(), sum(self.made) / max(len(self.made), 1)
-        return left is None or left >= self.attempts * usual + (self.cap_usd or 0.0)
-
-
-FRESH = "fresh"
-"""The series of the last measurement, which never decides a choice."""
-RESERVE = " (money is set aside for the last measurement)"
-NO_ROUND = "the budget is probably too small for another round and the last measurement"
-
-
-@dataclass(kw_only=True)
-class PaidSearch(Search):
-    """A search with real attempts and a proposer, within a budget; it continues earlier starts.
-
-    Attributes:
-        asking: makes the question for the proposer from the steps so far and the one to build on.
-        queries: all queries, each with its split.
-        measuring: `measure` with the arguments that never change.
-        money: what may be spent.
-        folder: where proposals are stored.
-        terms: how the proposer is asked; once its `stop` is set, nothing more is begun.
-        progress: called with each `OptimisingProgress`.
-    """
-
-    asking: Callable[[Sequence[Step], Step], Question[str]]
-    queries: Sequence[Query]
-    measuring: Callable[..., Measured]
-    money: Money
-    folder: Path
-    terms: Terms
-    progress: Callable[[OptimisingProgress], None] | None
-
-    def measure(self, description: str, *, fresh: bool = False) -> Step:
-        """Measure a description; see `Search.measure`."""
-        self._heed()
-        doing = "measuring again" if fresh else "measuring"
-        first = not self.steps
-        self._report(doing)
-        measured = self.measuring(
-            queries=[query for query in self.queries if not fresh or query.split == "test"],
-            description=description,
-            series=FRESH if fresh else "",
-            budget_usd=self.money.left(fresh=fresh),
-            progress=lambda progress: self._report(doing, progress),
-            stop=self.terms.stop,
-        )
-        self.money.count_measurement(measured)
-        asked, scores = measured.outcomes, scores_of(measured)
-        doubts = measured.doubts.to_dicts() if first else []
-        # If no run of the first round was scored, the doubts say why.
-        done, tells = measured.status == "done", first or any(outcome.right for outcome in asked)
-        reserve = "" if fresh or measured.status != "partial" else RESERVE
-        return Step(
-            0,
-            description,
-            asked,
-            train=scores.get("train"),
-            test=scores.get("test"),
-            lacking=None if done and tells else measured.message + reserve,
-            doubts=tuple(doubt["message"] for doubt in doubts),
-            broken=" ".join(doubt["message"] for doubt in doubts if doubt["broken"]) or None,
-        )
-
-    def propose(self, base: Step) -> str:
-        """Ask for the next description; see `Search.propose`."""
-        self._heed()
-        request = self.asking(self.steps, base)
-        there = read_proposal(self.folder, request.key)
-        self.money.costs[request.key] = there.spent_usd
-        # If there is an answer, an earlier start began this round, and its attempts are reused.
-        if there.description is None and not self.money.holds_a_round:
-            raise SearchOver(NO_ROUND)
-        self._report("proposing")
-        try:
-            return propose(request, self.folder, replace(self.terms, budget_usd=self.money.left()))
-        except Stopped as error:
-            raise SearchOver(str(error), halt=True) from error
-        finally:
-            self.money.costs[request.key] = read_proposal(self.folder, request.key).spent_usd
-
-    def _heed(self) -> None:
-        if self.terms.stop is not None and self.terms.stop.is_set():
-            raise SearchOver("it was stopped", halt=True)
-
-    def _report(
-        self,
-        doing: Literal["measuring", "proposing", "measuring again"],
-        measuring: AskingProgress | None = None,
-    ) -> None:
-        if self.progress is None:
-            return
-        number = len(self.steps) + (doing != "measuring again")
-        spent = self.money.spent_usd + (0.0 if measuring is None else measuring.spent_usd)
-        self.progress(
-            OptimisingProgress(doing, number, self.rounds, tuple(self.steps), measuring, spent)
-        )
-
-
-def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, ...]:
-    """Split queries into train and held-out ones, in the same proportion for each class.
-
-    Queries with the same tags are spread over both parts as evenly as possible. Where a query goes
-    depends on the seed and its words, not on its place. Queries that state a split keep it.
-
-    Args:
-        queries: at least two of each class, no two with the same words.
-        held_out: the share of each class to hold out, above 0 and below 1; at least one query of
-            each class is held out, and at least one is not.
-        seed: for the random split.
-
-    Returns:
-        The same queries in the same order, each with its split.
-
-    Raises:
-        Refused: the share is not one, a query occurs twice, or a part lacks a class; all faults
-            at once.
-
-    >>> asked = [Query(f"q{n}", should_trigger=n < 5) for n in range(10)]
-    >>> dealt = split(asked, 0.4, seed=0)
-    >>> sum(one.split == "test" for one in dealt if one.should_trigger)
-    2
-    """
-    counts = Counter(" ".join(query.query.casefold().split()) for query in queries)
-    # Queries that differ only in spaces and capitals could end up in both parts.
-    faults = [
-        f"the query “{words[:80]}” occurs {times} times, so it could be both train and held-out: "
-        "keep one of them"
-        for words, times in counts.items()
-        if times > 1
-    ]
-    if not 0 < held_out < 1:
-        faults.append(f"held_out is {held_out}: it is a share of the queries, such as 0.4")
-        raise Refused(faults)
-
-    def drawn(query: Query) -> str:
-        text = f"{seed}\n{query.query}".encode("utf-8", "surrogatepass")
-        return hashlib.sha256(text).hexdigest()
-
-    tested: set[Query] = set()
-    for should in (True, False):
-        own = [query for query in queries if query.should_trigger == should and query.split is None]
-        own.sort(key=lambda query: (sorted(query.tags), drawn(query)))
-        wanted = min(max(round(held_out * len(own)), 1), len(own) - 1)
-        tested.update(own[int((at + 0.5) * len(own) / wanted)] for at in range(wanted))
-    dealt = tuple(
-        query if query.split else replace(query, split="test" if query in tested else "train")
-        for query in queries
-    )
-    for should, verb in ((True, "should"), (False, "should not")):
-        for half, name in (("train", "train"), ("test", "held-out")):
-            if not any(query.should_trigger == should and query.split == half for query in dealt):
-                faults.append(
-                    f"there is no {name} query that {verb} trigger: a search needs at least two "
-                    "such queries, better ten, some to learn from and some to choose by"
-                )
-    if faults:
-        raise Refused(faults)
-    return dealt

@@ -14,7 +14,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.threads import Stopped
-from skill_eval_nb.triggers.draft import draft_queries
+from skill_eval_nb.triggers.queries import draft_queries
 from tests.improving.made import draft, drafted, offline, planted, said, tried_on
 from tests.stand_in import Fault, RiggedStandIn, serve
 from tests.triggers.made import lines, make_skill

@@ -7,8 +7,15 @@ import pytest
 from skill_eval_nb.models import Connection, load_prices
 from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.triggers.attempt import Query
-from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step
-from skill_eval_nb.triggers.search import Proposal, propose, question, read_proposal
+from skill_eval_nb.triggers.measurement import QueryOutcome
+from skill_eval_nb.triggers.search import (
+    Proposal,
+    SearchOver,
+    Step,
+    propose,
+    question,
+    read_proposal,
+)
 from tests.stand_in import Fault, RiggedStandIn
 from tests.triggers.made import lines
 

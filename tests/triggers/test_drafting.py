@@ -15,15 +15,15 @@ from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import SkillSource, read_skill
 from skill_eval_nb.triggers.attempt import Query
-from skill_eval_nb.triggers.draft import (
+from skill_eval_nb.triggers.queries import (
     MOST_CHARS,
     Demand,
     DraftedQueries,
     draft_queries,
     question_of,
-    read,
+    read_draft,
+    read_queries,
 )
-from skill_eval_nb.triggers.queries import read_queries
 from tests.triggers.made import SOUND, make_skill
 
 DESCRIPTION = "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
@@ -127,12 +127,12 @@ def answer(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_good_answer_is_taken_with_its_tags() -> None:
-    first, near, last = read(answer(), WANTED)
+    first, near, last = read_draft(answer(), WANTED)
     assert first == Query("drop the empty rows", should_trigger=True)
     assert (near.query, near.should_trigger) == ("sum up this table for our users", False)
     assert near.tags == ("near miss", "for release-notes")
     assert last == Query("fill the empty cells", should_trigger=True)
-    assert read(answer(right_skill=None), WANTED)[1].tags == ("near miss",)
+    assert read_draft(answer(right_skill=None), WANTED)[1].tags == ("near miss",)
 
 
 @pytest.mark.parametrize(
@@ -156,4 +156,4 @@ def test_a_good_answer_is_taken_with_its_tags() -> None:
 )
 def test_what_does_not_fit_is_refused(fields: dict[str, Any], fault: str) -> None:
     with pytest.raises(BadAnswer, match=re.escape(fault)):
-        read(answer(**fields), WANTED)
+        read_draft(answer(**fields), WANTED)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.describe import MOST
-from skill_eval_nb.triggers.optimised import QueryOutcome, Step
-from skill_eval_nb.triggers.search import question
+from skill_eval_nb.triggers.measurement import QueryOutcome
+from skill_eval_nb.triggers.search import Step, question
 
 MISSED = QueryOutcome(
     Query("Fill in this form", True, split="train"), (True, False, False), ("read it",)

@@ -17,8 +17,17 @@ from skill_eval_nb.models.stand_in import StandIn, answers
 from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
-from skill_eval_nb.triggers.optimised import QueryOutcome, SearchOver, Step, mean
-from skill_eval_nb.triggers.search import Search, choose, pair_steps, question, split
+from skill_eval_nb.triggers.measurement import QueryOutcome
+from skill_eval_nb.triggers.optimisation import split
+from skill_eval_nb.triggers.search import (
+    Search,
+    SearchOver,
+    Step,
+    choose,
+    mean,
+    pair_steps,
+    question,
+)
 from tests.triggers.made import WHO, about
 
 HALF = [

@@ -12,7 +12,7 @@ from skill_eval_nb.tables.frames import iterate_rows
 from skill_eval_nb.text import count, dollars, percent
 from skill_eval_nb.text_diff import mark_changes
 from skill_eval_nb.triggers import Attempt, Measured
-from skill_eval_nb.triggers.optimised import OptimisingProgress
+from skill_eval_nb.triggers.optimisation import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
 from ..ui import Child, Node, h
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from skill_eval_nb.triggers import Optimised
     from skill_eval_nb.triggers.measurement import QueryOutcome
-    from skill_eval_nb.triggers.optimised import Score, Step
+    from skill_eval_nb.triggers.search import Score, Step
 
 Figures = Mapping[str, Any]
 """A row of a table of `stats`."""
