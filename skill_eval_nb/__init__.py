@@ -35,7 +35,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .faces import lazy
-from .running import looks as _looks
+from .running import protocol as _protocol
 
 if TYPE_CHECKING:
     from . import (
@@ -95,7 +95,7 @@ __version__ = "0.1.0"
 
 
 # Running knows no statistics.
-_looks.rules = lambda: import_module(".stats.overview", __name__)
+_protocol.look_rules = lambda: import_module(".stats.overview", __name__)
 
 __getattr__, __dir__ = lazy(
     __name__,

@@ -23,7 +23,7 @@ from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import STARTED
 from skill_eval_nb.workspace.writing import who
 
-from . import looks
+from . import protocol
 from .batch import Batches
 from .budget import Budget
 from .engine import Engine
@@ -240,7 +240,7 @@ class Driver:
         plan = self.plan
         if not plan.looks or plan.decision is not None:
             return False
-        ask = looks.rules().decide_look
+        ask = protocol.look_rules().decide_look
         why = await asyncio.to_thread(ask, plan.workspace, plan.iteration, plan.looks, runs)
         if why is not None:
             evals = plan.asked["evals"]

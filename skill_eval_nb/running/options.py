@@ -16,7 +16,7 @@ from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.text import some
 from skill_eval_nb.workspace.folders import is_container, is_eval, is_iteration, run_number
 
-from . import looks as look_rules
+from . import protocol
 from .estimate import Span
 from .protocol import (
     Executor,
@@ -147,7 +147,7 @@ def looks_of(
     if not looks:
         return ()
     try:
-        look_rules.rules().check_looks(looks, n_evals)
+        protocol.look_rules().check_looks(looks, n_evals)
     except ValueError as error:
         faults.append(str(error))
     if looks and runs not in (None, looks[-1]):

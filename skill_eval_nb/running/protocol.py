@@ -3,6 +3,9 @@
 The driver knows nothing else about executors. To write one, you need a class with a `name`,
 `why_not` and `execute`, registered under the entry point group `skill_eval_nb.executors`. A request
 that cannot be met is `Refused`, with all faults at once.
+
+Statistics determine whether a planned look can decide, and does. This package does not import them:
+`skill_eval_nb/__init__.py` sets `look_rules`. So nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -15,11 +18,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from skill_eval_nb.models import Client, Connection, Meter, Prices, Usage
 
 
@@ -271,6 +275,8 @@ def _find_entries(_: tuple[str, ...]) -> EntryPoints:
     Looking for them opens every installed package, which would take a tenth of a second each time
     that a form is drawn.
     """
+    from importlib.metadata import entry_points
+
     return entry_points(group=GROUP)
 
 
@@ -308,3 +314,25 @@ def executor(name: str, **options: Any) -> Executor:
             "which lacks `name`, `why_not` or `execute`"
         )
     return runner
+
+
+class LookRules(Protocol):
+    """The statistics of planned looks: after so many runs per side a job stops to look."""
+
+    def check_looks(self, looks: Sequence[int], n_evals: int) -> None:
+        """Raise a ValueError if looks over this many evals cannot be planned."""
+        ...
+
+    def decide_look(
+        self, workspace: Path, iteration: int, looks: Sequence[int], runs: int
+    ) -> str | None:
+        """What the look at so many runs per side decides, in words; None if it decides nothing."""
+        ...
+
+
+def _lack_rules() -> LookRules:
+    raise NotImplementedError("the rules of looks were not set")
+
+
+look_rules: Callable[[], LookRules] = _lack_rules
+"""Gives them; `skill_eval_nb` sets it when it is imported."""

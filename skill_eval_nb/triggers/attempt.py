@@ -34,9 +34,8 @@ from skill_eval_nb.running.protocol import (
 )
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
 from skill_eval_nb.running.spec import plain
-from skill_eval_nb.running.steps import execute_bounded, price_execution
+from skill_eval_nb.running.steps import as_lines, execute_bounded, price_execution
 from skill_eval_nb.running.threads import to_the_end
-from skill_eval_nb.running.transcript import as_lines
 from skill_eval_nb.share import share
 from skill_eval_nb.workspace import PathLike, write_atomic
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from skill_eval_nb.models import Usage
 from skill_eval_nb.running import Execution
 from skill_eval_nb.running.files import Collected
-from skill_eval_nb.running.steps import metrics_of, timing_of
-from skill_eval_nb.running.transcript import as_lines, as_markdown
+from skill_eval_nb.running.steps import as_lines, as_markdown, metrics_of, timing_of
 
 
 def said(id_, *content):

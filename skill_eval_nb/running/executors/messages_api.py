@@ -1,8 +1,10 @@
-"""The executor `messages-api`: a model and a few tools, with nothing in between.
+"""The executor `messages-api`: a model and a few tools, with nothing in between; and `offline`.
 
 A plain loop over `/v1/messages`: the model asks for tools, these run in the sandbox, and their
 results go back to the model, until it says that it is done. Both sides have the same tools; with a
 skill, its name and description are listed, and the model gets its body when it opens it.
+
+`offline` is another executor with the stand-in model, without network or key.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.grading.sandbox import BoxLimits, SandboxMissing
 from skill_eval_nb.grading.sandbox import why_not as no_sandbox
@@ -21,13 +23,14 @@ from skill_eval_nb.models import (
     Meter,
     ModelFault,
     Reply,
+    StandIn,
     Tally,
     Usage,
     connect,
     load_prices,
 )
 
-from ..protocol import ON_EVENTS, Execution, Skill, Task
+from ..protocol import ON_EVENTS, Execution, Executor, Skill, Task
 from .toolbox import SYSTEM, Toolbox, stage_for_agent, tools
 
 if TYPE_CHECKING:
@@ -316,3 +319,46 @@ class MessagesApi:
         for skill in skills:
             skill.text  # noqa: B018 (read it now: if that fails, it is not the agent's fault)
         return Toolbox(task, skills, self.command, self.result_chars)
+
+
+@dataclass(frozen=True)
+class Offline:
+    """Runs tasks like another executor, with the stand-in instead of a model.
+
+    Attributes:
+        stand_in: how the stand-in answers.
+        through: the executor that works: "messages-api", or "claude-code", the real harness.
+    """
+
+    stand_in: StandIn = field(default_factory=StandIn)
+    through: Literal["messages-api", "claude-code"] = "messages-api"
+
+    def __post_init__(self) -> None:
+        if self.through not in ("messages-api", "claude-code"):
+            raise ValueError(
+                f"through={self.through!r} is not an executor that can run offline; choose "
+                "'messages-api' and 'claude-code'."
+            )
+
+    @property
+    def name(self) -> str:
+        """Its name, as stated in a run's files."""
+        return "offline"
+
+    def why_not(self, sandbox: str) -> str | None:
+        """Why it cannot run here with this sandbox, in words for the user; None if it can."""
+        return self._inner().why_not(sandbox)
+
+    async def execute(self, task: Task, meter: Meter) -> Execution:
+        """Work on a task; see `Executor.execute`."""
+        connection = replace(task.connection, base_url=None, stand_in=self.stand_in)
+        client = task.client if connection == task.connection else None
+        own = replace(task, connection=connection, client=client)
+        return await self._inner().execute(own, meter)
+
+    def _inner(self) -> Executor:
+        if self.through == "claude-code":
+            from .claude_code import ClaudeCode
+
+            return ClaudeCode()
+        return MessagesApi()

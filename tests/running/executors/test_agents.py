@@ -9,7 +9,7 @@ import pytest
 
 from skill_eval_nb.models import BudgetSpent, Connection, StandIn, Tally, Usage
 from skill_eval_nb.running import executor
-from skill_eval_nb.running.executors.offline import Offline
+from skill_eval_nb.running.executors.messages_api import Offline
 from skill_eval_nb.running.protocol import Task
 from tests.bubblewrap import needed
 from tests.grading.sandbox.made import marker, running

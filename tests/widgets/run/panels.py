@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from skill_eval_nb.models import Meter
 from skill_eval_nb.running import Execution, Task
-from skill_eval_nb.running.executors.offline import Offline
+from skill_eval_nb.running.executors.messages_api import Offline
 from skill_eval_nb.widgets.run import RunPanel, run_panel
 from skill_eval_nb.widgets.ui import Panel
 from skill_eval_nb.widgets.ui.paid import PaidPanel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skill_eval_nb.models import StandIn
-from skill_eval_nb.running.executors.offline import Offline
+from skill_eval_nb.running.executors.messages_api import Offline
 from skill_eval_nb.running.journal import LOCK, hold_folders
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
