@@ -19,8 +19,7 @@ import yaml
 
 import skill_eval_nb as sen
 from skill_eval_nb.cli import app
-from skill_eval_nb.documents.dialects import DIALECTS
-from skill_eval_nb.documents.dialects.recognition import json_schema
+from skill_eval_nb.documents.dialects import DIALECTS, json_schema
 from skill_eval_nb.documents.tools import TOOLS
 from skill_eval_nb.share import copy_notebooks
 

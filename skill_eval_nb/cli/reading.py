@@ -81,7 +81,7 @@ def schema(name: str, dialect: Dialect | None = None) -> None:
         name: a document: grading, benchmark, evals, …
         dialect: as this one has it; else all that is read.
     """
-    from skill_eval_nb.documents.dialects.recognition import json_schema
+    from skill_eval_nb.documents.dialects import json_schema
 
     print(json.dumps(json_schema(name, dialect), indent=2, ensure_ascii=False))
 

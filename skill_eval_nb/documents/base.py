@@ -303,6 +303,15 @@ class Fault:
     lost: bool = True
 
 
+def anywhere(where: str) -> str:
+    """A JSON path with `[*]` for every position in a list.
+
+    >>> anywhere("$.runs[3].expectations[0]")
+    '$.runs[*].expectations[*]'
+    """
+    return re.sub(r"\[\d+\]", "[*]", where)
+
+
 MOST_UNUSED = 50
 """How many of the parts of a file that were not used are named."""
 
@@ -327,7 +336,7 @@ class Faults(list[Fault]):
         """
         groups: dict[tuple[str, str, str, str], list[Fault]] = {}
         for fault in self:
-            where = re.sub(r"\[\d+\]", "[*]", fault.where)
+            where = anywhere(fault.where)
             own = fault.message if where == fault.where else ""
             key = (fault.code, where, fault.severity, own)
             groups.setdefault(key, []).append(fault)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -96,7 +96,7 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     return value, faults
 
 
-_HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
+HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
 """Without a field of these kinds, whatever stands elsewhere in its place was not read."""
 
 
@@ -130,12 +130,11 @@ def _struct(
     for name, field in absent:
         value = _read_inline(rest, field, where, faults) if field.inline else None
         if value is None and field.field.required:
-            hint = (
-                f"; did you mean `{close}` to be it?" if (close := _nearest_key(name, rest)) else ""
-            )
+            close = _nearest_key(name, tuple(rest)) if len(rest) <= MOST_KEYS else None
+            hint = f"; did you mean `{close}` to be it?" if close else ""
             severity = "warning" if _is_nullable(field.kind) else "error"
             message = f"`{name}` is missing{hint}"
-            lost = isinstance(field.kind, _HOLDING)
+            lost = isinstance(field.kind, HOLDING)
             faults.add(severity, "missing", f"{where}.{name}", message, lost=lost)
             value = _blank(field)
         elif value is None:
@@ -202,14 +201,9 @@ def _read_inline(rest: dict[str, Any], field: Declared, where: str, faults: Faul
     return _struct(rest, kind, where, faults)
 
 
-def _nearest_key(name: str, keys: Iterable[str]) -> str | None:
-    """The key that looks most like a name, if one does, and there are not too many of them."""
-    found = tuple(keys)
-    return _most_alike(name, found) if len(found) <= MOST_KEYS else None
-
-
 @lru_cache(maxsize=4096)  # the same keys come again in every file
-def _most_alike(name: str, keys: tuple[str, ...]) -> str | None:
+def _nearest_key(name: str, keys: tuple[str, ...]) -> str | None:
+    """The key that looks most like a name, if one does."""
     return next(iter(difflib.get_close_matches(name, keys, n=1, cutoff=0.75)), None)
 
 
@@ -459,7 +453,9 @@ def find_unused(document: Any) -> Faults:
         if _TIME.search(field.name)
     ]
     timeless = bool(times) and times.count(None) == len(times)
-    for where, value in _unknown(document, "$"):
+    for mark, where, value in walk(document):
+        if mark != "unknown":
+            continue
         key = where.rsplit(".", 1)[-1]
         if timeless and type(value) in (int, float) and _TIME.search(_in_words(key)):
             message = f"not used: `{key}` may be the time; call it total_duration_seconds"
@@ -486,7 +482,8 @@ def not_in(raw: Any, documents: Any, faults: Faults) -> None:
     What these documents themselves do not know is what `find_unused` gives.
     """
     used = set(_leaves(msgspec.to_builtins(documents)))
-    used.update(leaf for _, value in _unknown(documents, "$") for leaf in _leaves(value))
+    unknown = (value for mark, _, value in walk(documents) if mark == "unknown")
+    used.update(chain.from_iterable(map(_leaves, unknown)))
     reported = {fault.where for fault in faults if fault.code == "not-used"}
     for where, value in figures_in(raw):
         if isinstance(value, bool | str) or not reported.isdisjoint(_paths_above(where)):
@@ -547,25 +544,32 @@ def _in_words(key: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", key).lower()
 
 
-def _unknown(value: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """What the types of a document do not know, by its JSON paths."""
+def walk(value: Any, where: str = "$") -> Iterator[tuple[str, str, Any]]:
+    """Every key of a document that was read: how its type takes it, its JSON path, its value.
+
+    `known` and `unknown` are keys that are there, those of a part whose fields stand directly in
+    the object too; `absent` are fields of the type that have no key.
+    """
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unknown(item, f"{where}[{index}]")
+            yield from walk(item, f"{where}[{index}]")
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _unknown(item, f"{where}.{key}")
+            yield from walk(item, f"{where}.{key}")
     elif isinstance(value, Document) and (origin := origin_of(value)) is not None:
-        known: set[str] = set()
+        if not isinstance(origin.raw, dict):  # a bare value stands for one field
+            yield from walk(getattr(value, str(value.plain)), where)
+            return
+        rest = dict(origin.raw)
         for document, keys in _with_inlined(value, origin.keys):
-            known |= keys.keys()
             for key, name in keys.items():
-                field = fields_of(type(document))[name].field
-                yield from _unknown(getattr(document, field.name), f"{where}.{key}")
-        if isinstance(origin.raw, dict):
-            yield from (
-                (f"{where}.{key}", item) for key, item in origin.raw.items() if key not in known
-            )
+                rest.pop(key, None)
+                item = getattr(document, fields_of(type(document))[name].field.name)
+                yield "known", f"{where}.{key}", item
+                yield from walk(item, f"{where}.{key}")
+        yield from (("unknown", f"{where}.{key}", item) for key, item in rest.items())
+        absent = fields_of(type(value)).keys() - origin.keys.values()
+        yield from (("absent", f"{where}.{name}", None) for name in absent)
 
 
 def _with_inlined(

@@ -15,6 +15,7 @@ from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents.base import Severity
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
+    HOME_MADE,
     Distance,
     NoSuchDocument,
     distances,
@@ -22,7 +23,6 @@ from skill_eval_nb.documents.dialects import (
     recognise,
 )
 from skill_eval_nb.documents.dialects import check as check_document
-from skill_eval_nb.documents.dialects.home_made import HOME_MADE
 from skill_eval_nb.documents.sides import SIDES
 from skill_eval_nb.skill_md import SKILL_FILE, find_leaks, read_skill_md, read_skill_of
 from skill_eval_nb.text import count, some

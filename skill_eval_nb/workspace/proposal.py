@@ -11,9 +11,8 @@ from typing import Any
 
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
-from skill_eval_nb.documents.dialects.recognition import cut_lists
+from skill_eval_nb.documents.dialects import cut_lists
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.documents.tools.columns import ROLES, Table, as_pair, recognise_columns
 from skill_eval_nb.documents.tools.own_layout import (
     ITSELF,
     TABLE_ENDINGS,
@@ -23,7 +22,7 @@ from skill_eval_nb.documents.tools.own_layout import (
     read_values,
     table_of,
 )
-from skill_eval_nb.documents.tools.table import read_rows
+from skill_eval_nb.documents.tools.table import ROLES, Table, as_pair, read_rows, recognise_columns
 from skill_eval_nb.text import count, some
 
 from .folders import is_configuration, run_number

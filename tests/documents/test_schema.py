@@ -8,8 +8,13 @@ import jsonschema
 import pytest
 
 from skill_eval_nb.documents.base import dump
-from skill_eval_nb.documents.dialects import DIALECTS, NEUTRAL, NoSuchDocument, read_as_shared
-from skill_eval_nb.documents.dialects.recognition import json_schema
+from skill_eval_nb.documents.dialects import (
+    DIALECTS,
+    NEUTRAL,
+    NoSuchDocument,
+    json_schema,
+    read_as_shared,
+)
 from tests.documents.examples import ALL, IDS
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import jsonschema
 
 from skill_eval_nb.documents import Analysis, Comparison, dump, mend
-from skill_eval_nb.documents.dialects import canonical
-from skill_eval_nb.documents.dialects.recognition import json_schema
+from skill_eval_nb.documents.dialects import canonical, json_schema
 from skill_eval_nb.grading import analyst, comparator
 from skill_eval_nb.models import Usage, load_prices
 from skill_eval_nb.models.ask import Answered

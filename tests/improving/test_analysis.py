@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects.recognition import json_schema
+from skill_eval_nb.documents.dialects import json_schema
 from skill_eval_nb.improving.analysis import analyse
 from skill_eval_nb.improving.comparison import compare
 from skill_eval_nb.tables import check

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects.recognition import json_schema
+from skill_eval_nb.documents.dialects import json_schema
 from skill_eval_nb.improving import history
 from skill_eval_nb.improving.evidence import LARGEST_SHOWN, texts
 from skill_eval_nb.improving.lineage import by_version

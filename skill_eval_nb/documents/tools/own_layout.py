@@ -22,9 +22,8 @@ from skill_eval_nb.text import did_you_mean
 
 from ..base import Faults
 from ..parsing import parse, parse_lines
-from .columns import ROLES, Table, is_nothing, require_name
 from .part import Results, without_keys
-from .table import read_rows
+from .table import ROLES, Table, is_nothing, read_rows, require_name
 
 OWN_LAYOUT = "skill-eval-nb.toml"
 """The file beside results that tells how they lie."""

@@ -9,8 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from skill_eval_nb.documents.dialects import check
-from skill_eval_nb.documents.dialects.recognition import json_schema
+from skill_eval_nb.documents.dialects import check, json_schema
 from tests.documents.examples import CODINGBUDDY, EXAMPLES
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 import pytest
 
 from skill_eval_nb.documents import mend
+from skill_eval_nb.documents.base import anywhere
 from skill_eval_nb.documents.dialects import (
     DIALECTS,
     NEUTRAL,
@@ -20,7 +20,7 @@ from skill_eval_nb.documents.dialects import (
     read_as_shared,
     recognise,
 )
-from skill_eval_nb.documents.dialects.recognition import walk
+from skill_eval_nb.documents.repair import walk
 from tests.documents.examples import ALL, EXAMPLES, IDS
 
 each_document = pytest.mark.parametrize(("dialect", "kind", "raw"), ALL, ids=IDS)
@@ -57,8 +57,8 @@ def test_is_recognised_and_has_no_faults(dialect: str, kind: str, raw: Any) -> N
 def test_every_field_is_known_and_shown(dialect: str, kind: str, raw: Any) -> None:
     document, _ = mend(raw, form_of(kind, dialect).wire)
     marks: dict[str, set[str]] = {}
-    for mark, where in walk(document):
-        marks.setdefault(re.sub(r"\[\d+\]", "[*]", where), set()).add(mark)
+    for mark, where, _ in walk(document):
+        marks.setdefault(anywhere(where), set()).add(mark)
     assert not [where for where, found in marks.items() if "unknown" in found]
     shown_elsewhere = ".run_summary.delta."  # a delta has no rubric of its own
     absent = [where for where, found in marks.items() if "known" not in found]
