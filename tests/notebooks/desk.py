@@ -107,6 +107,15 @@ def put_copies(folder: Path) -> None:
         )
 
 
+def write(desk: Desk, name: str, *cells: str) -> None:
+    """Put a notebook with these code cells on the desk."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(notebook, desk.work / name)
+
+
 def execute(desk: Desk, name: str) -> NotebookNode:
     """Run a notebook of the desk with a kernel alone, through nbclient; what was saved."""
     path = desk.work / name

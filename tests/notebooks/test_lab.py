@@ -17,9 +17,8 @@ import pytest
 import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.notebooks import lab as labs
-from tests.notebooks.desk import faults, put_copies
+from tests.notebooks.desk import faults, put_copies, write
 from tests.notebooks.lab import SHUT_DOWN, OpenNotebook, open_notebook
-from tests.notebooks.pages import write
 from tests.widgets.stage import SETTLED
 
 if TYPE_CHECKING:
