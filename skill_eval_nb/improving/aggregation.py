@@ -27,7 +27,7 @@ from skill_eval_nb.models.ask import (
 )
 from skill_eval_nb.running.asking import Item, Terms, answers_of
 from skill_eval_nb.running.protocol import refuse
-from skill_eval_nb.tables.frames import Backend, frame_of, to_pandas
+from skill_eval_nb.tables.columns import Backend, frame_of, to_pandas
 from skill_eval_nb.text import count, dollars, in_quotes
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic

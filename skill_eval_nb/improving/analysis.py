@@ -33,7 +33,7 @@ from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settle_orders
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.frames import Backend, to_pandas
+from skill_eval_nb.tables.columns import Backend, to_pandas
 from skill_eval_nb.text import brief, count
 from skill_eval_nb.view import Block, Items, Title
 from skill_eval_nb.workspace import (

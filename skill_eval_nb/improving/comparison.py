@@ -43,7 +43,7 @@ from skill_eval_nb.stats.preference import (
     settle_orders,
 )
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.frames import Backend, iterate_rows, to_pandas
+from skill_eval_nb.tables.columns import Backend, iterate_rows, to_pandas
 from skill_eval_nb.text import chance, count, percent, with_sign
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike

@@ -31,7 +31,7 @@ from .versions import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from skill_eval_nb.tables.frames import Backend
+    from skill_eval_nb.tables.columns import Backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Lineage(Shown):
         """One row per version: workspace, skill, metric and the fields of `Version`."""
         import polars as pl
 
-        from skill_eval_nb.tables.frames import to_pandas
+        from skill_eval_nb.tables.columns import to_pandas
 
         shared = {"workspace": pl.String, "skill": pl.String, "metric": pl.String}
         known = {name: getattr(self, name) for name in shared}

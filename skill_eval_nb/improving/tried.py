@@ -26,7 +26,7 @@ from skill_eval_nb.stats.values import (
     stand_in_keys,
 )
 from skill_eval_nb.stats.verdict import say_luck
-from skill_eval_nb.tables.frames import iterate_rows, like
+from skill_eval_nb.tables.columns import iterate_rows, like
 from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 

@@ -21,8 +21,7 @@ from skill_eval_nb.grading.structural.outputs import Content
 from skill_eval_nb.grading.structural.types import read_table
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import OF_EVALS
-from skill_eval_nb.tables.columns import RunRef
-from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.tables.columns import RunRef, frame_of
 from skill_eval_nb.text import brief, some
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.folders import OWN

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
 from skill_eval_nb.stats.values import natural
-from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.tables.columns import frame_of
 
 from .values import About, RunRef, Source, plain
 

@@ -22,7 +22,7 @@ from skill_eval_nb.stats.skills import OverSkills, average_skills, measure_skill
 from skill_eval_nb.stats.values import HEADLINE, model_name
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.frames import like
+from skill_eval_nb.tables.columns import like
 from skill_eval_nb.text import MISSING, count, lower_first, some
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.files import find_kept_skill, kept_skills
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
     from altair.typing import ChartType
 
-    from skill_eval_nb.tables.frames import Backend
+    from skill_eval_nb.tables.columns import Backend
 
 PLACES = ("", "{skill}", "skills/{skill}", ".claude/skills/{skill}")
 """Where a skill lies below a folder above its workspace, or the workspace's own."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.tables.columns import frame_of, like
 
 from .inference.intervals import eval_noise
 from .labels import ON_LABELS, trust_judges

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skill_eval_nb.tables.columns import TABLES
+from skill_eval_nb.tables.columns import TABLES, frame_of
 from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
-from skill_eval_nb.tables.frames import frame_of
 
 from .pairing import side, sides
 from .summary import STATISTICS, consistency, place, spread
@@ -434,7 +433,7 @@ def audit(workspace: Any) -> Any:
         TypeError: for a single table.
 
     >>> from skill_eval_nb.tables import TABLES, Workspace
-    >>> from skill_eval_nb.tables.frames import to_polars
+    >>> from skill_eval_nb.tables.columns import to_polars
     >>> keys = {"workspace": ["w"] * 2, "skill": ["s"] * 2, "iteration": ["none"] * 2}
     >>> runs = to_polars(TABLES["runs"], {
     ...     **keys, "eval_id": ["1", "2"], "configuration": ["with_skill"] * 2,

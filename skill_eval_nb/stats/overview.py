@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.frames import like
+from skill_eval_nb.tables.columns import like
 from skill_eval_nb.workspace.jobs import read_settings
 
 from .comparison import SCOPES

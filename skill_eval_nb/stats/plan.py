@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import like
+from skill_eval_nb.tables.columns import like
 
 from .comparison import SCOPES, Scope, fewest_moved
 from .inference.intervals import MANY, POWER, detectable, detectable_by_flips, shrink_spread

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.tables.columns import frame_of, like
 
 from .pairing import side
 from .values import in_order, natural

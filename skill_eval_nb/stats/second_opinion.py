@@ -260,7 +260,7 @@ def second_opinion(workspace: Workspace) -> Any:
     Raises:
         TypeError: for a single table.
 
-    >>> from skill_eval_nb.tables.frames import to_polars
+    >>> from skill_eval_nb.tables.columns import to_polars
     >>> keys = {"workspace": "w", "skill": "s", "iteration": "none"}
     >>> stated = {name: [value] for name, value in keys.items()} | {
     ...     "configuration": ["delta"], "metric": ["pass_rate"], "statistic": ["value"],

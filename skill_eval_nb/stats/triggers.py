@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.documents.evals import NO_SKILL_OPENED, find_broken_rates
-from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.tables.columns import frame_of, like
 from skill_eval_nb.text import count, in_quotes
 
 from .values import cast_columns, check_level, in_order, natural, no_such

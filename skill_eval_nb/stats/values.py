@@ -11,8 +11,7 @@ from inspect import signature
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.tables.frames import frame_of, like
+from skill_eval_nb.tables.columns import TABLES, frame_of, like
 from skill_eval_nb.text import did_you_mean, natural
 
 if TYPE_CHECKING:

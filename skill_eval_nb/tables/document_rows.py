@@ -41,9 +41,8 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.folders import eval_parts
 
-from .columns import RunRef
+from .columns import Rows, RunRef
 from .counted import CountedRun
-from .frames import Rows
 from .run_rows import Row
 
 

@@ -24,8 +24,7 @@ from skill_eval_nb.documents.run import CHECK_FAILED, GradingTiming, leave_unrea
 from skill_eval_nb.text import in_quotes, some
 from skill_eval_nb.workspace import Problems
 
-from .columns import RUN_KEYS, TABLES
-from .frames import Rows
+from .columns import RUN_KEYS, TABLES, Rows
 
 
 def _find_share(passed: int, failed: int) -> float | None:

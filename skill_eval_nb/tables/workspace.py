@@ -42,10 +42,9 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.proposal import find_likely_rows
 
-from .columns import MODELS, RUN_KEYS, TABLES
+from .columns import MODELS, RUN_KEYS, TABLES, Backend, Rows, frame_of, to_pandas, to_polars
 from .counted import CountedRun, count_runs, report_copies, report_gaps, report_single_layers
 from .document_rows import add_documents, add_stated, add_suites, turn_sums_into_means
-from .frames import Backend, Rows, frame_of, to_pandas, to_polars
 from .run_rows import add_texts
 
 if TYPE_CHECKING:

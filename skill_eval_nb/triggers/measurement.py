@@ -277,7 +277,7 @@ class Measured(Shown):
         """
         import polars as pl
 
-        from skill_eval_nb.tables.frames import frame_of_rows
+        from skill_eval_nb.tables.columns import frame_of_rows
 
         texts, string, number = pl.List(pl.String), pl.String, pl.Float64
         schema = {"query": string, "should_trigger": pl.Boolean, "tags": texts, "split": string}

@@ -31,7 +31,7 @@ from skill_eval_nb.charts import (
 from skill_eval_nb.charts.checks import MOST
 from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.charts.made import (
     ASKED,
     FOUND,

@@ -26,7 +26,7 @@ from skill_eval_nb.charts.theme import (
     inline_rows,
 )
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.charts.made import ASKED, FOUND, WON, against, version, versions
 from tests.charts.specs import (
     LAB,

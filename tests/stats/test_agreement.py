@@ -22,7 +22,7 @@ from skill_eval_nb.stats.agreement import (
     JUDGE,
     MEASURES,
 )
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.made import only, plain, scores_table
 
 

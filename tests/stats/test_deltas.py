@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.dealt import doubled_tail, every_deal, every_flip
 from tests.stats.made import (
     SIDES,

@@ -13,7 +13,7 @@ from statsmodels.stats.oneway import anova_oneway
 
 from skill_eval_nb.stats import deltas, factors
 from skill_eval_nb.stats.factors import ADDED
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.made import SIDES, Row, near, plain, runs_table
 
 LARGE, SMALL = "large", "small"

@@ -13,7 +13,7 @@ from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import preference
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.made import examples, only
 from tests.tables.made import table_of
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from skill_eval_nb.stats import summarize
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.made import (
     FIGURES,
     Row,

@@ -15,7 +15,7 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.anova import anova_lm
 
 from skill_eval_nb.stats import judge_severity, variance
-from skill_eval_nb.tables.frames import to_pandas
+from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.made import Row, examples, plain
 from tests.stats.nested import VARIANCES, by_judges, drawn, scores_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import skill_eval_nb as sen
-from skill_eval_nb.tables.frames import to_polars
+from skill_eval_nb.tables.columns import to_polars
 from tests.corpus.build import graded, lay
 
 Row = dict[str, Any]

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.tables import Column, Table
-from skill_eval_nb.tables.frames import frame_of, to_pandas, to_polars
+from skill_eval_nb.tables.columns import frame_of, to_pandas, to_polars
 
 SMALL = Table(
     "small",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
-from skill_eval_nb.tables.frames import like
+from skill_eval_nb.tables.columns import like
 from skill_eval_nb.text import MISSING, tied
 from skill_eval_nb.text_diff import mark_changes
 from skill_eval_nb.widgets.explore.explorer import VIEWS, Explorer, nothing_view, safely

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, preview, try_out
 from skill_eval_nb.improving.drafting import change_text, find_measured
 from skill_eval_nb.stats.values import order_iterations
-from skill_eval_nb.tables.frames import iterate_rows
+from skill_eval_nb.tables.columns import iterate_rows
 from skill_eval_nb.text import count, dollars, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.pairing import UNSTATED, swap_iterations
 from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
-from skill_eval_nb.tables.frames import like
+from skill_eval_nb.tables.columns import like
 from skill_eval_nb.text import as_label, count, some
 from skill_eval_nb.workspace import NO_ITERATION
 

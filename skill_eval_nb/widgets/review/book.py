@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import CheckLabel
-from skill_eval_nb.tables.columns import TABLES
+from skill_eval_nb.tables.columns import TABLES, like, to_polars
 from skill_eval_nb.tables.document_rows import labels_text, scores_text
-from skill_eval_nb.tables.frames import like, to_polars
 from skill_eval_nb.workspace import NothingToLoad
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,

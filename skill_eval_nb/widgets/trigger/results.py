@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.running.asking import AskingProgress
-from skill_eval_nb.tables.frames import iterate_rows
+from skill_eval_nb.tables.columns import iterate_rows
 from skill_eval_nb.text import count, dollars, percent
 from skill_eval_nb.text_diff import mark_changes
 from skill_eval_nb.triggers import Attempt, Measured
