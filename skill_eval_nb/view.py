@@ -6,12 +6,18 @@ said here once. The HTML takes its colours from the page around it, light or dar
 
 from __future__ import annotations
 
+import os
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
+
+from .text import visible
 
 WIDTH = 96
 """Characters of a line of text; a notebook and most terminals have as many."""
@@ -401,3 +407,145 @@ STYLE = """.sen-shown.sen-shown {
  .sen-new {background:rgba(0,114,178,.22)}
  .sen-old {background:rgba(230,159,0,.26)}
 }"""
+
+
+# ── a table, or files, as a notebook reads them ──────────────────────────────────────────────
+
+LONG = 48
+"""Characters above which a text has room for several words in a line."""
+NAME, WORDS = 24, 16
+"""Characters of a text that is never broken: without blanks (`with_skill`), and of few words."""
+
+TABLE_STYLE = """
+ max-width:none;
+ td {white-space:pre-wrap}
+ td.sen-long {min-width:20em}
+ td.sen-text {min-width:11em}
+ td.sen-name {white-space:nowrap}
+ ul {margin:0;padding-left:1.2em}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What `show_table` gives: it shows itself in a notebook, and as text elsewhere."""
+
+    html: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        return frame_html(self.html, TABLE_STYLE)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def show_table(what: Any, rows: int | None, empty: str) -> Excerpt:
+    """Show a table with its full texts, or files as links.
+
+    A null is a dash, a flag is yes or no, a number has four digits, and a list of texts is
+    joined by `; `. Below the rows it says how many there are in all.
+
+    Args:
+        what: a table in polars or pandas; or a path or a sequence, whose paths become links that
+            a notebook in the working folder can open.
+        rows: how many to show; None for all.
+        empty: what to say if there are no rows.
+
+    Raises:
+        TypeError: if it is neither a table nor a sequence.
+
+    >>> show_table((), 20, "Every query is sound.")
+    Every query is sound.
+    >>> import polars as pl
+    >>> print(show_table(pl.DataFrame({"eval": ["a", "b"], "pass_rate": [0.5, None]}), 1, "None."))
+    eval: a, pass_rate: 0.5
+    1 of 2 rows; rows=None shows all of them.
+    """
+    if isinstance(what, str | Path):
+        what = [what]
+    if isinstance(what, Sequence):
+        heads, table = [], [[value] for value in what]
+    else:
+        import narwhals as nw
+
+        frame = nw.from_native(what, eager_only=True)
+        heads, table = frame.columns, [list(row) for row in frame.to_polars().iter_rows()]
+    if not table:
+        return Excerpt(escape(visible(empty)), visible(empty))
+    shown = table if rows is None else table[:rows]
+    lines = [_row_as_line(heads, row) for row in shown]
+    html = _html_table(heads, shown) if heads else _html_list(row[0] for row in shown)
+    if len(shown) < len(table):
+        more = f"{len(shown):,} of {len(table):,} rows; rows=None shows all of them."
+        lines.append(more)
+        html += f"<div class='sen-path'>{more}</div>"
+    return Excerpt(html, "\n".join(lines))
+
+
+def _row_as_line(heads: Sequence[str], row: Sequence[Any]) -> str:
+    texts = [visible(_as_text(value)) for value in row]
+    if not heads:
+        return texts[0]
+    return ", ".join(f"{head}: {text}" for head, text in zip(heads, texts, strict=True))
+
+
+def _html_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    numbers = [all(_is_number(row[at]) for row in rows) for at in range(len(heads))]
+    head = "".join(
+        f"<th scope='col' class='{'sen-n' if number else ''}'>{_breakable(name)}</th>"
+        for name, number in zip(heads, numbers, strict=True)
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, row, numbers))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _breakable(name: str) -> str:
+    """A column's name, which may be broken after each underscore."""
+    return escape(name).replace("_", "_<wbr>")
+
+
+def _cell(value: Any, number: bool) -> str:
+    text = visible(_as_text(value))
+    name = "sen-name" if len(text) <= (WORDS if re.search(r"\s", text) else NAME) else "sen-text"
+    kind = "sen-n" if number else "sen-long" if len(text) > LONG else name
+    return f"<td class='{kind}'>{escape(text)}</td>"
+
+
+def _html_list(values: Iterable[Any]) -> str:
+    return f"<ul>{''.join(f'<li>{_link_as_html(value)}</li>' for value in values)}</ul>"
+
+
+def _link_as_html(value: Any) -> str:
+    text = escape(visible(_as_text(value)))
+    if not isinstance(value, Path):
+        return text
+    try:
+        target = Path(os.path.relpath(value)).as_posix()
+    except ValueError:  # on another drive
+        return text
+    link = escape(quote(os.fsencode(target)))
+    return f"<a href='{link}' target='_blank' rel='noopener'>{text}</a>"
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _as_text(value: Any) -> str:
+    """A value as people read it.
+
+    >>> [_as_text(value) for value in (None, True, 12345, 0.123456, 1e9, ["a", "b"])]
+    ['–', 'yes', '12,345', '0.1235', '1,000,000,000', 'a; b']
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_as_text, value))
+    return str(value)

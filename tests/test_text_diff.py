@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb import text_diff as module
-from skill_eval_nb.text_diff import compare_lines, compare_texts, mark_changes, pair_lines
+from skill_eval_nb import text as module
+from skill_eval_nb.text import compare_lines, compare_texts, mark_changes, pair_lines
 
 LINES = st.lists(st.sampled_from(["a b c", "a b d", "x y z", "x y", "", "a"]), max_size=9)
 

@@ -31,7 +31,7 @@ from skill_eval_nb.tables.columns import Backend, frame_of, to_pandas
 from skill_eval_nb.text import count, dollars, in_quotes
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, PathLike, write_atomic
-from skill_eval_nb.workspace.files import iteration_folder
+from skill_eval_nb.workspace.jobs import iteration_folder
 
 from .values import REMARK, About, Source, Suggestion, only_suite, own_folder, write_own
 from .wording import KINDS, group_sources, is_praise, sources_of

@@ -43,7 +43,7 @@ from skill_eval_nb.workspace import (
     natural,
     read_files,
 )
-from skill_eval_nb.workspace.files import find_kept_skill, kept_skills, skill_now
+from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills, skill_now
 
 from .evidence import (
     LARGEST_SHOWN,

@@ -34,7 +34,7 @@ from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.text import brief, count, dollars, in_quotes
 from skill_eval_nb.view import Block, Shown, Table, Text, reasons
 from skill_eval_nb.workspace import catalogue_files, find
-from skill_eval_nb.workspace.files import SKILL_FILE, kept_skills, skill_now
+from skill_eval_nb.workspace.jobs import SKILL_FILE, kept_skills, skill_now
 
 from .values import Part, RunRef, Suggestion, only_suite
 

@@ -14,10 +14,9 @@ from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import natural
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.text import brief, count, in_quotes
-from skill_eval_nb.text_diff import Row, blocks_of, compare_lines, lines_of
+from skill_eval_nb.text import Row, blocks_of, brief, compare_lines, count, in_quotes, lines_of
 from skill_eval_nb.workspace import NO_ITERATION
-from skill_eval_nb.workspace.files import (
+from skill_eval_nb.workspace.jobs import (
     SKILL_FILE,
     KeptSkill,
     find_kept_skill,

@@ -25,7 +25,7 @@ from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.columns import like
 from skill_eval_nb.text import MISSING, count, lower_first, some
 from skill_eval_nb.workspace import write_atomic
-from skill_eval_nb.workspace.files import find_kept_skill, kept_skills
+from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills
 
 from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict, line, section
 from .measured import difference, figure, p_value

@@ -4,7 +4,6 @@ from skill_eval_nb.workspace import NothingToLoad
 
 from .check import check
 from .columns import TABLES, Column, Table, describe
-from .show import show
 from .workspace import Workspace, from_files, from_table, load
 
 __all__ = [
@@ -18,5 +17,4 @@ __all__ = [
     "from_files",
     "from_table",
     "load",
-    "show",
 ]

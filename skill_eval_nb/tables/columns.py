@@ -474,14 +474,14 @@ def frame_of_columns(types: Mapping[str, Any], values: Mapping[str, Sequence[Any
     try:
         return pl.DataFrame(columns, schema=types)
     except UnicodeEncodeError:
-        whole = {name: list(map(_whole, column)) for name, column in columns.items()}
+        whole = {name: list(map(_without_halves, column)) for name, column in columns.items()}
         return pl.DataFrame(whole, schema=types)
 
 
-def _whole(value: Any) -> Any:
+def _without_halves(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return [_whole(element) for element in value] if isinstance(value, list) else value
+    return [_without_halves(element) for element in value] if isinstance(value, list) else value
 
 
 def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:

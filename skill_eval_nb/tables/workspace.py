@@ -21,8 +21,8 @@ from skill_eval_nb.documents.tools.own_layout import (
     table_of,
 )
 from skill_eval_nb.documents.tools.table import read_rows
-from skill_eval_nb.text import did_you_mean
-from skill_eval_nb.view import Block, Shown
+from skill_eval_nb.text import count, did_you_mean, some
+from skill_eval_nb.view import Block, Card, Cards, Mark, Pairs, Shown, Table, Text, Title
 from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
@@ -38,9 +38,10 @@ from skill_eval_nb.workspace import (
     catalogue_files,
     collector_paused,
     find,
+    natural,
     settle_problems,
 )
-from skill_eval_nb.workspace.proposal import find_likely_rows
+from skill_eval_nb.workspace.find import find_likely_rows
 
 from .columns import MODELS, RUN_KEYS, TABLES, Backend, Rows, frame_of, to_pandas, to_polars
 from .counted import CountedRun, count_runs, report_copies, report_gaps, report_single_layers
@@ -253,8 +254,6 @@ class Workspace(Shown):
         )
 
     def _blocks(self) -> Iterator[Block]:
-        from .show import show_overview
-
         return show_overview(self.path, {name: self.polars(name) for name in TABLES})
 
     def __getattr__(self, name: str) -> Any:
@@ -496,3 +495,150 @@ def _rows_of_frame(table: Any) -> list[dict[str, Any]]:
         ) from None
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return eager.to_polars().to_dicts()
+
+
+# ── at a glance ──────────────────────────────────────────────────────────────────────────────
+
+STATUSES = ("graded", "gated", "executed", "errored", "ungraded")
+SEVERITIES = ("error", "warning", "info")
+MOST_LINES = 12
+"""More workspaces or kinds of problems than these are counted, not listed."""
+MOST_ITERATIONS, MOST_CONFIGURATIONS = 3, 6
+"""Of more than these only the first and the last are named."""
+
+
+def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Block]:
+    """What is shown of a workspace: errors first, then what is there, and what to do with it."""
+    lines, runs = _workspace_lines(table), table["runs"]
+    skills = list(dict.fromkeys(line["skill"] for line in lines))
+    title = f"{'Skill' if len(skills) == 1 else 'Skills'} {some(skills)}"
+    yield Title(title if skills else "Nothing here", path)
+    severities = dict(table["problems"]["severity"].value_counts().iter_rows())
+    counts = [
+        (severities.get("error", 0), "error"),
+        (severities.get("warning", 0), "warning"),
+        (len(lines) if len(lines) > 1 else 0, "workspace"),
+        (sum(len(line["iterations"]) for line in lines), "iteration"),
+        (len({name for line in lines for name in line["configurations"]}), "configuration"),
+        (sum(line["evals"] for line in lines), "eval"),
+    ]
+    cards = [
+        Card(f"{number:,}", count(number, noun).partition(" ")[2], noun)
+        for number, noun in counts
+        if number
+    ]
+    if n := runs.height:
+        noun = count(n, "run").partition(" ")[2]
+        cards.append(Card(f"{n:,}", f"{noun} ({_list_statuses(runs)})"))
+    if cards:
+        yield Cards(cards)
+    heads = ("workspace", "skill", "iterations", "configurations", "evals", "runs")
+    rows = [
+        (
+            line["workspace"],
+            line["skill"],
+            _names(line["iterations"], MOST_ITERATIONS),
+            _names(line["configurations"], MOST_CONFIGURATIONS),
+            line["evals"],
+            line["runs"] or "none yet",
+        )
+        for line in lines[:MOST_LINES]
+    ]
+    yield Table(heads, rows, "What is here", ["evals"], len(lines) - MOST_LINES)
+    yield Pairs(list(_next_steps(table)), "Look at next", code=True)
+    kinds = _kinds(table["problems"])
+    yield Table(
+        ("severity", "code", "times", "the first one"),
+        kinds[:MOST_LINES],
+        "Problems",
+        ["times"],
+        len(kinds) - MOST_LINES,
+    )
+    if heights := [f"ws.{name} {frame.height:,}" for name, frame in table.items() if frame.height]:
+        yield Text(", ".join(heights), "Tables and their rows:", soft=True)
+
+
+def _workspace_lines(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    """A line a workspace that some table speaks of, the one with most graded runs first."""
+    skills = {
+        workspace: skill
+        for frame in table.values()
+        if "skill" in frame.columns
+        for workspace, skill in frame.select("workspace", "skill")
+        .unique(maintain_order=True)
+        .rows()
+    }
+    runs, evals = table["runs"], table["evals"]
+    lines: list[dict[str, Any]] = []
+    for name in sorted(skills, key=natural):
+        mine, defined = (frame.filter(frame["workspace"] == name) for frame in (runs, evals))
+        lines.append(
+            {
+                "workspace": name,
+                "skill": skills[name],
+                "iterations": sorted(set(mine["iteration"]) - {NO_ITERATION}, key=natural),
+                "configurations": mine["configuration"].unique(maintain_order=True).to_list(),
+                "evals": len({*mine["eval_id"], *defined["eval_id"]}),
+                "runs": _list_statuses(mine),
+                "weight": (-mine["status"].is_in(STATUSES[:2]).sum(), -mine.height),
+            }
+        )
+    # otherwise they stay in the order of their names
+    return sorted(lines, key=lambda line: line["weight"])
+
+
+def _list_statuses(runs: pl.DataFrame) -> str:
+    counts = dict(runs["status"].value_counts().iter_rows())
+    return ", ".join(f"{counts[one]:,} {one}" for one in STATUSES if one in counts)
+
+
+def _kinds(problems: pl.DataFrame) -> list[tuple[Mark, str, int, tuple[str, str]]]:
+    """The kinds of problems, errors first: severity, code, how often, and the first one."""
+    groups = problems.group_by("severity", "code", maintain_order=True)
+    kinds = [
+        (str(severity), str(code), group.height, (group["path"][0], group["message"][0]))
+        for (severity, code), group in groups
+    ]
+    kinds.sort(key=lambda kind: (SEVERITIES.index(kind[0]), -kind[2], kind[1]))
+    return [(Mark(kind[0], kind[0]), *kind[1:]) for kind in kinds]
+
+
+def _next_steps(table: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str]]:
+    """Code to run next, and why; errors first."""
+    runs, problems = table["runs"], table["problems"]
+    if errors := problems.filter(problems["severity"] == "error").height:
+        yield "ws.problems", f"{count(errors, 'thing')} on disk could not be used"
+    waiting = runs.filter(runs["status"].is_in(["executed", "errored", "ungraded"])).height
+    if waiting:
+        has, enter = ("has", "it enters") if waiting == 1 else ("have", "they enter")
+        yield "ws.runs", f"{count(waiting, 'run')} {has} no grading: {enter} no rate"
+    sides = set(runs["configuration"]) - {UNSTATED}
+    if len(sides) > 1:
+        yield "sen.charts.forest(ws)", "what the skill changes, and how sure that is"
+    elif runs.height:
+        all_of = f"every run is of {sides.pop()}" if sides else "no run names its configuration"
+        yield "ws.runs", f"{all_of}: without a baseline nothing can be compared"
+    for name, code, why in _STEPS:
+        if table[name].height:
+            yield code, why
+    if not runs.height and table["evals"].height:
+        yield "ws.evals", "there are evals here, and no runs yet"
+
+
+_STEPS = (
+    ("rubric_scores", "sen.charts.variance_components(ws)", "which dimensions vary, and why"),
+    ("expectations", "sen.charts.discrimination(ws)", "which expectations tell something"),
+    ("stated", "sen.stats.audit(ws)", "whether benchmark.json says what its runs give"),
+)
+"""A table, what to look at if it has rows, and why."""
+
+
+def _names(names: Sequence[str], most: int) -> str:
+    """Names in order, or the first and the last of many.
+
+    >>> _names(["a", "b"], 2), _names(["a", "b", "c"], 2)
+    ('a, b', 'a … c (3)')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{names[0]} … {names[-1]} ({len(names):,})"

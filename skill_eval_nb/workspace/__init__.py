@@ -15,11 +15,12 @@ from .benchmarks import (
 )
 from .catalogue import (
     Catalogue,
+    add_results,
     catalogue_files,
     named_by,
+    read_files,
 )
 from .evals import EvalIndex, EvalKey, eval_named, skill_named, stated_text
-from .files import Files, add_results
 from .find import NothingToLoad, PathLike, Sides, find
 from .folders import NO_ITERATION, Place
 from .layout import FilePlace, Layout, RunPlace, folder_of
@@ -29,7 +30,7 @@ from .problems import (
     group_problems,
     settle_problems,
 )
-from .read import collector_paused, read_files, read_run
+from .read import Files, collector_paused, read_run
 
 __all__ = [
     "NO_ITERATION",

@@ -6,10 +6,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from itertools import chain, count, groupby
 
-from skill_eval_nb.documents import Eval
-from skill_eval_nb.documents.sides import UNSTATED, find_side
+from skill_eval_nb.documents import Benchmark, BenchmarkMetadata, Eval, EvalMetadata
+from skill_eval_nb.documents.sides import UNSTATED, find_side, is_model
+from skill_eval_nb.documents.tools import Results, Run, settle_runs
 
 from .benchmarks import BenchmarkFile, drop_copies, split_benchmarks
 from .evals import (
@@ -26,11 +27,11 @@ from .evals import (
     skills_of,
     stated_text,
 )
-from .files import Files
-from .folders import Place, eval_parts, is_container
-from .layout import RESULTS, Layout, folder_of
+from .find import add_proposal
+from .folders import NO_ITERATION, Place, eval_parts, is_configuration, is_container
+from .layout import RESULTS, EvalFolder, FilePlace, Layout, folder_of
 from .problems import Problems, below
-from .read import collector_paused, read_files
+from .read import Files, collector_paused, read_documents
 
 
 def name_skill(workspace: str, texts: Iterable[str]) -> str:
@@ -79,6 +80,14 @@ class Catalogue:
         key = self.keys.get(folder_of(place))
         key = key or self.index.find(place.workspace, place.iteration, place.eval, place.eval)
         return key or EvalKey(eval_parts(place.eval)[0] or place.eval, place.eval)
+
+
+def read_files(layout: Layout) -> Files:
+    """Read all files of a layout; what tools tell is put where it belongs."""
+    files = read_documents(layout)
+    place_results(files, layout.problems)
+    add_proposal(layout.problems)
+    return files
 
 
 @collector_paused()
@@ -210,3 +219,179 @@ def named_by(run_id: str, known: Iterable[str]) -> tuple[str, str | None, int | 
     usual = find_side(name, last=True)
     eval_ = name[: usual.start()].rstrip("-_./ ") if usual and usual.end() == len(name) else ""
     return (eval_, usual[0], number) if usual and eval_ else (name, None, number)
+
+
+# ── what other tools tell ────────────────────────────────────────────────────────────────────
+
+ToolFile = tuple[FilePlace, Results]
+"""A file of a tool, with what it tells."""
+
+
+def place_results(files: Files, problems: Problems) -> None:
+    """Add what the files of tools tell to the benchmarks, the metadata and the comparisons.
+
+    The files of a tool that lie in no iteration are one workspace: the folder that holds them
+    all. In an iteration of a workspace they are one benchmark, so that its runs are numbered
+    through.
+    """
+    for place, group in _groups(_once(files.results, problems)):
+        for file, results in group:
+            problems.add_faults(file.path, results.faults.collapsed())
+            for run in results.runs:
+                run.path = run.path or file.path
+                if run.configuration == UNSTATED and file.configuration:
+                    run.configuration = file.configuration
+        add_results(place, [results for _, results in group], files, problems)
+        for file, results in group:
+            own = replace(place, path=file.path)
+            files.others += [("comparison", own, comparison) for comparison in results.comparisons]
+            if results.aggregates and _is_sole(results, group):
+                about = BenchmarkMetadata(skill_name=results.skill)
+                summary = Benchmark(about, [], dict(results.aggregates))
+                files.of_tools.append(BenchmarkFile(own.path, own.place, summary, own.tool))
+
+
+def add_results(place: FilePlace, group: list[Results], files: Files, problems: Problems) -> None:
+    """Add the runs and evals of some results, which are of one iteration of one workspace."""
+    for results in group:
+        files.others += [("triggers", place, queries) for queries in results.triggers]
+        for run in results.runs:
+            run.path = run.path or place.path
+            run.skill = run.skill or results.skill
+    runs = settle_runs([run for results in group for run in results.runs], problems.add)
+    evals = [(eval_, results.skill) for results in group for eval_ in results.evals]
+    _tell_apart([*((run, run.skill) for run in runs), *evals])
+    asked = (EvalMetadata(run.eval_id, run.eval_name, run.prompt) for run in runs if run.prompt)
+    for eval_ in (*(eval_ for eval_, _ in evals), *asked):
+        folder = EvalFolder(*place.place[:2], str(eval_.eval_id))
+        if folder not in files.metadata:
+            files.metadata[folder] = eval_
+            files.metadata_places.append(place.place._replace(eval=folder.folder))
+    skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
+    _name_skills(runs)
+    _number(runs)
+    if place.tool != "table":  # which has told in its own words
+        _tell_unstated(runs, problems)
+    skill = skills[0] if len(skills) == 1 else None
+    if runs:
+        about = Benchmark(BenchmarkMetadata(skill_name=skill), [])
+        files.of_tools.append(BenchmarkFile(place.path, place.place, about, place.tool, runs))
+
+
+def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
+    """The same without files that tell what another one tells."""
+    first: dict[str, str] = {}
+    kept = []
+    for file, results in found:
+        path = first.setdefault(results.key, file.path) if results.key else file.path
+        if path == file.path:
+            kept.append((file, results))
+        else:
+            problems.add("info", "copy", file.path, f"the same results as in {path}; counted once")
+    return kept
+
+
+def _groups(files: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
+    """The files of each tool and iteration, with the place that they share."""
+    loose: dict[str | None, set[str]] = {}
+    for file, results in files:
+        if file.place.iteration == NO_ITERATION and results.below is results.iteration is None:
+            of_run = any(run.path and run.path != file.path for run in results.runs)
+            above = os.path.dirname(file.path)
+            loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
+    homes = {tool: _holder(_common_folder(folders)) for tool, folders in loose.items()}
+    groups: dict[tuple[str | None, str, str], list[ToolFile]] = {}
+    for file, results in files:
+        home, iteration = file.place.workspace, results.iteration or file.place.iteration
+        if results.below is not None:
+            home = _folder_above(file.path, results.below)
+        elif results.iteration is not None:
+            above, lies_below, _ = file.path.rpartition(f"/{iteration}/")
+            home = above if lies_below else _holder(os.path.dirname(file.path))
+        elif file.place.iteration == NO_ITERATION:
+            home = homes[file.tool]
+        groups.setdefault((file.tool, home, iteration), []).append((file, results))
+    found = []
+    for (_, home, iteration), group in groups.items():
+        file, _ = group[0]
+        place = file.place._replace(workspace=home, iteration=iteration)
+        found.append((replace(file, place=place), group))
+    return found
+
+
+def _folder_above(path: str, below: str) -> str:
+    """The folder from which a file lies below some folders; its own where it lies elsewhere."""
+    folder = os.path.dirname(path)
+    return folder.removesuffix(f"/{below}") if below not in ("", ".") else folder
+
+
+def _common_folder(folders: Iterable[str]) -> str:
+    """The folder that holds them all."""
+    try:
+        return os.path.commonpath(folders)
+    except ValueError:  # some are relative
+        return os.path.commonpath([os.path.abspath(folder) for folder in folders])
+
+
+def _holder(folder: str) -> str:
+    """The nearest folder that is not a side, no model, no trial and no mere holder of others."""
+    name = os.path.basename(folder)
+    if name and (
+        is_configuration(name) or is_container(name) or name.lower() in _HOLDERS or is_model(name)
+    ):
+        above = os.path.dirname(folder)
+        return _holder(above) if above not in ("", folder) else folder
+    return folder
+
+
+_HOLDERS = frozenset(
+    ("jobs", "raw", "trials", "trajectories", "logs", "skilled", "plugin", ".deepeval")
+)
+"""Folders in which tools, and they alone, keep their results."""
+
+
+def _tell_apart(entries: list[tuple[Run | EvalMetadata, str | None]]) -> None:
+    """Where evals of several skills have the same id, begin all ids with the skill."""
+    skills: dict[str, set[str | None]] = {}
+    for entry, skill in entries:
+        skills.setdefault(str(entry.eval_id), set()).add(skill)
+    several = any(len(names - {None}) > 1 for names in skills.values())
+    for entry, skill in entries if several else ():
+        if skill:
+            entry.eval_id = f"{skill}/{entry.eval_id}"
+
+
+def _name_skills(runs: list[Run]) -> None:
+    """If there are several skills, a run that names none is of that of its eval's others."""
+    known = {run.eval_id: run.skill for run in runs if run.skill}
+    for run in runs if len(set(known.values())) > 1 else ():
+        run.skill = run.skill or known.get(run.eval_id)
+
+
+def _number(runs: list[Run]) -> None:
+    """Number the runs of each eval and configuration through: as stated, if that is free."""
+    taken: set[tuple[object, ...]] = set()
+    waiting = sorted(runs, key=lambda run: run.run_number is None)
+    for run in waiting:
+        key = run.skill, run.eval_id, run.configuration
+        wanted = max(run.run_number or 1, 1)
+        run.run_number = next(n for n in count(wanted) if (*key, n) not in taken)
+        taken.add((*key, run.run_number))
+
+
+def _tell_unstated(runs: list[Run], problems: Problems) -> None:
+    lost = {run.path for run in runs if run.configuration == UNSTATED}
+    if lost:
+        message = (
+            f"nothing says of which side the runs in {len(lost)} files or folders are: they are "
+            'compared with nothing. Give `load(…, configuration="without_skill")`, or a mapping '
+            "from names of files to sides, or call a file or folder with_skill or without_skill"
+        )
+        problems.add("warning", "no-configuration", min(lost), message)
+
+
+def _is_sole(results: Results, group: list[ToolFile]) -> bool:
+    """Whether what it states is of all runs of its side here, and so can be held against them."""
+    sides = set(results.aggregates) - {"delta"}
+    others = [other for _, other in group if other is not results and other.aggregates]
+    return not any(sides & set(other.aggregates) for other in others)

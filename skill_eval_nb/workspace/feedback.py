@@ -19,9 +19,9 @@ from skill_eval_nb.documents.base import origin_of
 from skill_eval_nb.documents.sides import UNSTATED
 
 from .catalogue import Catalogue, catalogue_files, named_by
-from .files import iteration_folder
 from .find import PathLike, find
 from .folders import NO_ITERATION, eval_parts, is_eval, is_iteration
+from .jobs import iteration_folder
 from .writing import alone, now, written_like
 
 COMPLETE, IN_PROGRESS = "complete", "in_progress"

@@ -1,18 +1,24 @@
-"""What an iteration tells everybody of its job: who is at work, its looks, and how it goes on."""
+"""What a workspace keeps of its jobs: who is at work, how they go on, versions of the skill."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skill_eval_nb.disk import open_regular
+from skill_eval_nb.disk import leads_out, open_regular
+from skill_eval_nb.documents.sides import is_earlier
 from skill_eval_nb.skill_md import SKILL_FILE
+from skill_eval_nb.text import natural
 
-from .folders import OWN
+from .evals import slug
+from .folders import NOT_ENTERED, OWN, is_eval, is_folder, run_number
 from .writing import find_holder, name_process
 
 JOURNAL, LOCK = "journal.jsonl", f"{OWN}.lock"
@@ -156,3 +162,142 @@ def find_skill(folder: Path) -> Path | None:
             if (place / SKILL_FILE).is_file() and (place / "evals" / "evals.json").is_file():
                 return place
     return None
+
+
+# ── versions of the skill ────────────────────────────────────────────────────────────────────
+
+DEEPEST = 4
+"""Levels below a workspace at which a version may lie: iteration, snapshots, side, skill."""
+
+_HOLDS = re.compile(r"skill|snapshot|version|^v\d+([._-]\d+)*$|^(runs|results)$", re.IGNORECASE)
+"""Names of folders in which versions are kept, or above which they are."""
+_SNAPSHOT = re.compile(r"skill-?snapshots?")
+_NOT_ENTERED = NOT_ENTERED - {"skill-snapshot"}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSkill:
+    """A version of a skill on disk.
+
+    Attributes:
+        name: what it is called: its path below the workspace.
+        folder: where it lies.
+        iteration: the iteration it is of; None if it is of none alone.
+        configuration: the configuration that it was offered to; None if nothing says.
+    """
+
+    name: str
+    folder: Path
+    iteration: str | None = None
+    configuration: str | None = None
+
+
+def kept_skills(
+    workspace: Path, iterations: Iterable[str], configurations: Iterable[str]
+) -> list[KeptSkill]:
+    """Every version of the skill that lies in a workspace, in the order of their names.
+
+    A folder is a version because a SKILL.md lies in it; its path says of what. Our own runs
+    keep `iteration-N/skill-snapshot/<configuration>/`; people also have
+    `skill-snapshot/` (the skill before the first change, so `old_skill`),
+    `skill-snapshot-iteration-1/`, `skill-snapshot/iteration-2-old-skill/`,
+    `iteration-2/skill-snapshot-old/`, `v1/skill/`. Folders of evals and runs are not entered.
+    """
+    known = sorted(iterations, key=len, reverse=True), sorted(configurations, key=len, reverse=True)
+    found = [
+        _kept_skill(workspace, folder, *known) for folder in _skill_folders(workspace, known[0])
+    ]
+    return sorted(found, key=lambda version: natural(version.name))
+
+
+def skill_now(workspace: Path) -> KeptSkill | None:
+    """The skill as it is at this moment, where its folder is beside the workspace or above it."""
+    name = workspace.name.removesuffix("-workspace")
+    beside = [workspace.with_name(name)] if name != workspace.name else []
+    for folder in (*beside, workspace.parent, workspace.parent.parent):
+        if _holds_skill(folder):
+            return KeptSkill(f"{folder.name}, as it is now", folder)
+    return None
+
+
+def find_kept_skill(
+    kept: Iterable[KeptSkill], iteration: str, configuration: str, *, alone: bool = True
+) -> KeptSkill | None:
+    """The version that a side of an iteration had; None if it was not kept, or had none.
+
+    Args:
+        kept: the versions of the workspace.
+        iteration: its name.
+        configuration: the side.
+        alone: whether a version whose side nothing says is of this side.
+    """
+    by_place = {(copy.iteration, copy.configuration): copy for copy in reversed([*kept])}
+    of_it = [(iteration, configuration), *([(iteration, None)] if alone else ())]
+    places = (*of_it, (None, configuration))
+    return next((by_place[place] for place in places if place in by_place), None)
+
+
+def iteration_folder(run: Path, iteration: str) -> Path | None:
+    """The folder of the iteration that a run's folder or file lies in, by its name."""
+    above = (folder for folder in (run, *run.parents) if folder.name == iteration)
+    return next(above, None)
+
+
+def _skill_folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
+    """The folders with a SKILL.md, without those inside of one."""
+    waiting = [(workspace, 0, False)]
+    while waiting:
+        folder, depth, inside = waiting.pop()
+        if depth and _holds_skill(folder):
+            yield folder
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                below = list(entries)
+        except OSError:  # `problems` tells of folders that cannot be listed
+            continue
+        for entry in below if depth < DEEPEST else ():
+            name = entry.name
+            if name.startswith(".") or name in _NOT_ENTERED or not _is_folder(entry, workspace):
+                continue
+            if is_eval(name) or run_number(name) is not None:
+                continue
+            holds = _HOLDS.search(name) is not None
+            if inside or holds or name in iterations:
+                waiting.append((Path(entry.path), depth + 1, inside or "snapshot" in name.lower()))
+
+
+def _holds_skill(folder: Path) -> bool:
+    """Whether a SKILL.md lies in a folder: a link that leads out of it may be anybody's file."""
+    file = folder / SKILL_FILE
+    return file.is_file() and leads_out(file, folder) is None
+
+
+def _is_folder(entry: os.DirEntry[str], workspace: Path) -> bool:
+    """Whether it is a folder of the workspace: what a model is shown is never elsewhere."""
+    return is_folder(entry) and not (entry.is_symlink() and leads_out(entry.path, workspace))
+
+
+def _kept_skill(
+    workspace: Path, folder: Path, iterations: list[str], configurations: list[str]
+) -> KeptSkill:
+    """What the path of a version says of it."""
+    inside = folder.relative_to(workspace)
+    parts = [slug(part) for part in reversed(inside.parts)]
+    iteration, side = (
+        next((name for part in parts for name in names if _names(part, slug(name))), None)
+        for names in (iterations, configurations)
+    )
+    earlier = any(map(is_earlier, parts))
+    if side is None and (earlier or (iteration is None and _SNAPSHOT.fullmatch(parts[0]))):
+        side = next(filter(is_earlier, configurations), "old_skill")
+    return KeptSkill(inside.as_posix(), folder, iteration, side)
+
+
+def _names(part: str, name: str) -> bool:
+    """Whether a folder's name is this name or holds it as a part.
+
+    >>> _names("iteration-2-old-skill", "iteration-2"), _names("iteration-20", "iteration-2")
+    (True, False)
+    """
+    return f"-{name}-" in f"-{part}-"

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -52,17 +52,30 @@ from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
 from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.documents.tools import ENDINGS, open_other, tool_of
+from skill_eval_nb.documents.tools import ENDINGS, Results, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
 from skill_eval_nb.text import in_quotes, natural
 
-from .benchmarks import find_contradictions
+from .benchmarks import BenchmarkFile, find_contradictions
 from .evals import SuiteFile
-from .files import Files, place_results
 from .folders import Place, eval_parts, is_followed
-from .layout import ELSEWHERE, TRACES, FilePlace, Layout, RunPlace, folder_of
+from .layout import ELSEWHERE, TRACES, EvalFolder, FilePlace, Layout, RunPlace, folder_of
 from .problems import Problems
-from .proposal import add_proposal
+
+
+@dataclass(slots=True)
+class Files:
+    """The documents besides the runs, with where each lies."""
+
+    metadata: dict[EvalFolder, EvalMetadata] = field(default_factory=dict)
+    metadata_places: list[Place] = field(default_factory=list)
+    suites: list[SuiteFile] = field(default_factory=list)
+    benchmarks: list[tuple[FilePlace, list[Benchmark]]] = field(default_factory=list)
+    of_tools: list[BenchmarkFile] = field(default_factory=list)
+    others: list[tuple[str, FilePlace, Any]] = field(default_factory=list)
+    results: list[tuple[FilePlace, Results]] = field(default_factory=list)
+    gradings: set[str] = field(default_factory=set)
+
 
 D = TypeVar("D", bound=Document)
 
@@ -235,8 +248,8 @@ PROMISING = re.compile(
 """Names of JSON files that promise to tell about evals."""
 
 
-def read_files(layout: Layout) -> Files:
-    """Read all files of a layout, whatever they are called.
+def read_documents(layout: Layout) -> Files:
+    """Read all files of a layout, whatever they are called; tools' results are left as they are.
 
     A JSON file that is none of the documents is a problem of severity info where its name
     promises one; others have nothing to do with evals.
@@ -254,10 +267,6 @@ def read_files(layout: Layout) -> Files:
         if kind != RESULTS:
             place = place_of_metadata(file) if kind == "eval_metadata" else file.place
             layout.note(kind, file.path, place)
-    if found.results:
-        place_results(found, problems)
-    if problems:
-        add_proposal(problems)
     return found
 
 
@@ -370,16 +379,16 @@ def _add_metadata(
     found.metadata_places.append(file.place)
     known = found.metadata.setdefault(folder, document)
     left_open: dict[str, Any] = {}
-    for field in _OF_EVAL if known is not document else ():
-        own, used = getattr(document, field), getattr(known, field)
+    for name in _OF_EVAL if known is not document else ():
+        own, used = getattr(document, name), getattr(known, name)
         if used in _OPEN:
-            left_open[field] = own
+            left_open[name] = own
         elif own not in _OPEN and str(own) != str(used):
-            both = "" if field == "assertions" else f": {in_quotes(own)}, there {in_quotes(used)}"
+            both = "" if name == "assertions" else f": {in_quotes(own)}, there {in_quotes(used)}"
             message = (
-                f"{field} is not what the same eval's metadata elsewhere says, which was used{both}"
+                f"{name} is not what the same eval's metadata elsewhere says, which was used{both}"
             )
-            problems.add("warning", "disagree", file.path, message, where=f"$.{field}")
+            problems.add("warning", "disagree", file.path, message, where=f"$.{name}")
     if left_open:
         found.metadata[folder] = msgspec.structs.replace(known, **left_open)
 

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.tables import Workspace, show
+from skill_eval_nb import show
+from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import to_pandas
-from skill_eval_nb.tables.show import MOST_LINES
+from skill_eval_nb.tables.workspace import MOST_LINES
 from skill_eval_nb.text import visible
 from skill_eval_nb.view import NO_FORMULAS, Shown
 from tests.checkout import ROOT

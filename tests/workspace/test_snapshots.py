@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skill_eval_nb.running.spec import SNAPSHOTS
-from skill_eval_nb.workspace.files import (
+from skill_eval_nb.workspace.jobs import (
     KeptSkill,
     find_kept_skill,
     kept_skills,

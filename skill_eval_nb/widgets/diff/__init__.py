@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.columns import like
-from skill_eval_nb.text import MISSING, tied
-from skill_eval_nb.text_diff import mark_changes
+from skill_eval_nb.text import MISSING, mark_changes, tied
 from skill_eval_nb.widgets.explore.explorer import VIEWS, Explorer, nothing_view, safely
-from skill_eval_nb.workspace.files import iteration_folder
-from skill_eval_nb.workspace.jobs import read_settings
+from skill_eval_nb.workspace.jobs import iteration_folder, read_settings
 from skill_eval_nb.workspace.read import nearest_metadata
 
 from ..explore.choice import Choice, SkillRuns, settle_choice, suite_of

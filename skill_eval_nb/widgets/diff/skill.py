@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from skill_eval_nb.documents.sides import is_without_skill, likeness
 from skill_eval_nb.improving import versions
 from skill_eval_nb.running.skill import contents
-from skill_eval_nb.text import some, tied
-from skill_eval_nb.text_diff import Gap, Row, fold_rows
-from skill_eval_nb.workspace.files import (
+from skill_eval_nb.text import Gap, Row, fold_rows, some, tied
+from skill_eval_nb.workspace.jobs import (
     KeptSkill,
     find_kept_skill,
     kept_skills,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skill_eval_nb import tables
+from skill_eval_nb.view import show_table
 
 __all__ = ["show"]
 
@@ -38,7 +38,7 @@ def show(
     Every query is sound.
     """
     if not isinstance(rows, str | tuple):
-        return tables.show(what, rows, empty=empty)
+        return show_table(what, rows, empty)
     from .run import RunView
 
     return RunView(what, rows)

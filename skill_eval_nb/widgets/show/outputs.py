@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from skill_eval_nb.disk import decode_text
 from skill_eval_nb.grading.evidence.contents import Content, Entry, content_of, picture_kind
-from skill_eval_nb.text import count, size, some
-from skill_eval_nb.text_diff import CHARACTERS, compare_texts, fold_rows
+from skill_eval_nb.text import CHARACTERS, compare_texts, count, fold_rows, size, some
 
 from ..ui import Child, Node, h, offer
 from ..ui.parts import between, details, draw_rows, line, name, soft, take_button

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.tables.columns import iterate_rows
-from skill_eval_nb.text import count, dollars, percent
-from skill_eval_nb.text_diff import mark_changes
+from skill_eval_nb.text import count, dollars, mark_changes, percent
 from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.optimisation import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of

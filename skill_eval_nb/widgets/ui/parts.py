@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.text import count, tied
-from skill_eval_nb.text_diff import Gap, Row, Span, mark_changes
+from skill_eval_nb.text import Gap, Row, Span, count, mark_changes, tied
 from skill_eval_nb.view import Block, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
 
 from .tree import Child, Node, h, is_node
