@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.models.stand_in import JUDGE as STAND_IN_JUDGE
+from skill_eval_nb.models.stand_in import MODELS
+from skill_eval_nb.running import judge_again
+from skill_eval_nb.running.asking import AskingProgress
+from skill_eval_nb.running.estimate import assumptions
+from skill_eval_nb.running.judge_tasks import JudgedAgain
 from skill_eval_nb.running.options import price_table
+from skill_eval_nb.running.protocol import refuse
+from skill_eval_nb.running.rejudging import FILE
 from skill_eval_nb.running.spec import iterations_of
 from skill_eval_nb.stats.values import order_iterations
-from skill_eval_nb.workspace import NO_ITERATION
+from skill_eval_nb.text import clock, count, dollars
+from skill_eval_nb.workspace import NO_ITERATION, NothingToLoad
 
-from ..ui import Child, action, h, quiet_action, style
-from ..ui.paid import Launch, PaidPanel, asking_card
-from ..ui.parts import place, soft
-from ..ui.source import PATIENCE, Source
-from .judge import (
-    JUDGING,
-    JudgeForm,
-    begin_judging,
-    judge_form_view,
-    judge_plan_view,
-    judged_view,
-    preview_judging,
+from ..ui import Child, Node, action, h, quiet_action, style
+from ..ui.paid import (
+    HEADINGS,
+    Launch,
+    PaidForm,
+    PaidPanel,
+    Preview,
+    asking_card,
+    ended_card,
+    form_field,
+    models_with_prices,
+    preview_dry_run,
 )
+from ..ui.parts import details, figure, notice, place, soft
+from ..ui.source import PATIENCE, Source
 from .plan import (
+    BATCHES,
     FixedArgs,
     Form,
     PlanPreview,
@@ -94,6 +108,35 @@ def run_panel(
 RUN, JUDGE = "run", "judge"
 NO_SIDE = {"name": "", "folder": ""}
 
+WHOLE = "all"
+"""The choice of every iteration."""
+
+
+@dataclass(frozen=True)
+class JudgeForm(PaidForm):
+    """What is to be judged again; a number that is None was left empty.
+
+    Attributes:
+        part: the iteration whose runs are judged, or WHOLE.
+
+    The others are named as in `judge_again`.
+    """
+
+    part: str = form_field("Runs of", "choice", default=WHOLE)
+    again: int | None = form_field("Judgings to add", default=1, least=1, needed=True)
+    judge_model: str | None = form_field("Judge's model", "model")
+    batch: bool = form_field(BATCHES, "tick")
+    concurrency: int | None = form_field("Runs at a time", default=8, least=1, needed=True)
+
+    def path_in(self, home: Path) -> Path:
+        """The folder of the runs."""
+        return home if self.part == WHOLE else home / self.part
+
+
+NONE_STORED = "there are no stored runs yet: run the evals first"
+NONE_JUDGED = "None of these runs can be judged: see the reasons above."
+JUDGING = "Judging stored outputs"
+
 
 class RunPanel(PaidPanel):
     """Plans runs and their price, starts them, shows how far they are, and goes on with them.
@@ -111,6 +154,7 @@ class RunPanel(PaidPanel):
         self.home = home_of(self._fixed)
         self.subject = self.home.name
         self._prices = price_table(given.get("prices"), [])
+        self.models = models_with_prices(self._prices)
         self._tab = RUN
         self.tasks = {}
         self._side = NO_SIDE
@@ -124,9 +168,13 @@ class RunPanel(PaidPanel):
         self._judging = Launch(
             self,
             JudgeForm(),
-            partial(preview_judging, self._prices),
-            lambda preview: begin_judging(self._prices, preview, *self._judging.inputs),
-            beside=lambda: (self.home, self._fixed),
+            partial(
+                preview_dry_run,
+                self._judge,
+                find_complete=lambda found: None if found.n_missing else NONE_JUDGED,
+            ),
+            self._begin_judging,
+            beside=lambda: (self._fixed,),
         )
         self.launches = {RUN: self._launch, JUDGE: self._judging}
         self._unfinished: list[Unfinished] = []
@@ -140,20 +188,6 @@ class RunPanel(PaidPanel):
         self._refresh_all()
 
     # ── the form ─────────────────────────────────────────────────────────────────────────────
-
-    @action
-    def set_bare(self, on: bool) -> None:
-        """Say that commands may run without a sandbox, or that they may not."""
-        self._set(sandbox="none" if on else "bubblewrap")
-
-    @action
-    def set_executor(self, name: str) -> None:
-        """Choose another executor; its models are those that were given with it, if any."""
-        first = self._given[0]
-        mine = first if first.executor == name else Form()
-        self._launch.typed = frozenset()
-        models = {"executor_model": mine.executor_model, "judge_model": mine.judge_model}
-        self._set(executor=name, **models)
 
     @action
     def tick_configuration(self, name: str, on: bool) -> None:
@@ -220,6 +254,44 @@ class RunPanel(PaidPanel):
         """Put other settings of runs into the form."""
         self._launch.form, self._fixed = form, fixed
         self._launch.replan()
+
+    # ── stored outputs judged again ──────────────────────────────────────────────────────────
+
+    def _judge(self, form: JudgeForm, fixed: FixedArgs, **given: Any) -> JudgedAgain:
+        """`judge_again`, as the form has it.
+
+        Its connection is the given one; else the stand-in of the given executor judges, too.
+
+        Raises:
+            Refused: something is wrong with the form, or there is nothing to judge.
+        """
+        if self._prices is None:
+            raise refuse("no table of prices can be read; see the other tab")
+        connection = fixed.rest.get("connection")
+        stand_in = getattr(fixed.executor, "stand_in", None)
+        if connection is None and stand_in is not None and form.judge_model in (None, *MODELS):
+            connection = Connection(stand_in=stand_in)
+        names = ("again", "judge_model", "budget_usd", "batch", "concurrency")
+        given |= {name: getattr(form, name) for name in names}
+        given |= {"connection": connection, "prices": self._prices, "evals": fixed.evals}
+        try:
+            return judge_again(form.path_in(self.home), **given)
+        except (FileNotFoundError, NothingToLoad) as error:
+            raise refuse(NONE_STORED) from error
+
+    def _begin_judging(self, preview: Preview) -> None:
+        found: JudgedAgain = preview.found
+        form, fixed = self._judging.inputs
+        judge = partial(self._judge, replace(form, judge_model=found.model), fixed)
+        first = AskingProgress(0, found.n_missing, 0, 0.0, "")
+        task = partial(
+            WorkspaceTask,
+            self.home,
+            "judging stored outputs",
+            lambda report, stop: judge(progress=report, stop=stop),
+            first,
+        )
+        begin(self.home, task)
 
     # ── what is under way ────────────────────────────────────────────────────────────────────
 
@@ -301,19 +373,15 @@ class RunPanel(PaidPanel):
         return self._draw_run_tab(task) if self._tab == RUN else self._draw_judge_tab(task)
 
     def _draw_run_tab(self, task: Running | None) -> Child:
-        preview = self._launch.plan
-        cards = [
-            form_view(self._launch, self._fixed, self._prices),
-            self._launch.plan_card(
-                lambda plan: self._draw_plan(plan, task),
-                preview and first_evals_hint(preview, self._launch.form, self._fixed),
-            ),
-        ]
+        launch, preview = self._launch, self._launch.plan
+        hint = preview and first_evals_hint(preview, launch.form, self._fixed)
         return [
             ended_view(task) if task is not None else None,
             answers_view(self._answers),
             unfinished_view(self._unfinished, preview.found if preview is not None else None),
-            h("div", cards, cls="sen-columns sen-launch"),
+            launch.view(
+                "What to run", form_view(launch), lambda plan: self._draw_plan(plan, task), hint
+            ),
         ]
 
     def _draw_plan(self, preview: PlanPreview, task: Running | None) -> Child:
@@ -325,19 +393,17 @@ class RunPanel(PaidPanel):
 
     def _draw_judge_tab(self, task: WorkspaceTask[Any] | None) -> Child:
         launch = self._judging
-        path, prices = launch.form.path_in(self.home), self._prices
-        cards = [
-            judge_form_view(launch, self._iterations, prices),
-            launch.plan_card(
-                lambda plan: [
-                    judge_plan_view(plan.found, path, prices),
-                    launch.row(plan, "Judge again"),
-                ]
-            ),
-        ]
+        path = launch.form.path_in(self.home)
         return [
             judged_view(task) if task is not None else None,
-            h("div", cards, cls="sen-columns sen-launch", key="judging"),
+            launch.view(
+                "What to judge again",
+                judge_form_view(launch, self._iterations),
+                lambda plan: [
+                    judge_plan_view(plan.found, path, self._prices),
+                    launch.row(plan, "Judge again"),
+                ],
+            ),
         ]
 
     @action
@@ -378,3 +444,80 @@ def _order_ticked(
     """Those that are ticked, in the order of all, once this one is or is not."""
     chosen = {*ticked, name} if on else {*ticked} - {name}
     return tuple(entry for entry in every if entry in chosen)
+
+
+NOTHING_IS_RUN = (
+    "Nothing is run: the judge looks at the stored outputs once more. New judgings are "
+    "added to those that are there, which tells how much of the noise is the judge's."
+)
+
+
+def judge_form_view(launch: Launch[Preview], iterations: Sequence[str]) -> Iterator[Child]:
+    """What is to be judged again."""
+    form, found = launch.form, launch.plan and launch.plan.found
+    before = found.before if found is not None else {}
+    usual = "as before"
+    if found is not None and not form.judge_model:
+        usual = f"{found.model} (as before)"
+    parts = {WHOLE: "all iterations", **{name: name for name in iterations}}
+    own = {name: name for name in (*before, STAND_IN_JUDGE)}
+    first = [
+        launch.control("part", options=parts),
+        launch.control("judge_model", options={**own, **launch.panel.models}, placeholder=usual),
+    ]
+    numbers = map(launch.control, ("again", "budget_usd", "concurrency"))
+    yield h("p", NOTHING_IS_RUN, cls="sen-soft")
+    yield h("div", first, cls="sen-row")
+    yield h("div", numbers, cls="sen-row")
+    yield launch.control("batch")
+
+
+def judge_plan_view(found: JudgedAgain, path: Path, prices: Prices | None) -> Iterator[Node]:
+    """What judging the runs below a path comes to."""
+    yield h("h4", "What it comes to")
+    part = found.estimate
+    left = Counter(run.reason for run in found.left_out)
+    lines = [h("li", f"{count(number, 'run')}: {why}") for why, number in left.items()]
+    if lines:
+        yield details(f"{count(left.total(), 'run')} left out", h("ul", lines), key="left")
+    if part is None or not found.n_missing:
+        return
+    figures = [
+        figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
+        figure(str(part.calls), "calls"),
+        figure(part.usd.dollars if part.usd is not None else "no price known", "estimated"),
+        figure(dollars(found.worst_usd), "at most") if found.worst_usd is not None else None,
+    ]
+    yield h("div", figures, cls="sen-job-figures")
+    by = ", ".join(f"{count(n, 'judging')} by {name}" for name, n in found.before.items())
+    so_far = f"So far there are {by}." if by else "No judging says by whom it was before."
+    yield h("p", f"{found.model} judges. {so_far}")
+    if (path / FILE).is_file():
+        yield notice("A batch is under way there: starting with the same settings collects it.")
+    rests = assumptions([part], "", prices.date if prices is not None else "")
+    content = h("ul", [h("li", words) for words in rests])
+    yield details("What the price rests on", content, key="assumptions")
+
+
+def judged_view(at: WorkspaceTask[JudgedAgain]) -> Node:
+    """How it ended."""
+    now, result = at.progress, at.result
+    partial = result is not None and result.status == "partial"
+    message = at.message
+    if at.status == "stopped":
+        message = (
+            "The judgings that were written stay, and count. Judging again adds others to them."
+        )
+    spent = now.spent_usd
+    if result is not None and result.cost_usd is not None:
+        spent = result.cost_usd
+    _, *lost = repr(result).splitlines()  # after its counts
+    command = h("code", f"sen.charts.variance_components(sen.load({place(at.home)!r}))")
+    return ended_card(
+        JUDGING,
+        ("Not all of it", "odd") if partial else HEADINGS[at.status],
+        f"{now.done:,} of {now.total:,} judgings, {dollars(spent)}, {clock(at.seconds)}",
+        h("p", message),
+        h("ul", [h("li", line) for line in lost]),
+        h("p", "Next: ", command, " shows how much of the noise is the judge's.", cls="sen-next"),
+    )

@@ -11,17 +11,16 @@ from typing import Any
 
 from skill_eval_nb.documents.sides import SIDES, WITH, WITHOUT
 from skill_eval_nb.grading.sandbox import available
-from skill_eval_nb.models import Prices, StandIn
+from skill_eval_nb.models import StandIn
 from skill_eval_nb.models.stand_in import EXECUTOR, JUDGE
 from skill_eval_nb.running import Executor, Limits, Plan, Refused, plan_runs
 from skill_eval_nb.running.journal import ENDED, NAME, Record, read_journal
 from skill_eval_nb.running.options import read_all
-from skill_eval_nb.running.plan import name_blocks
-from skill_eval_nb.running.protocol import executor_names
 from skill_eval_nb.running.spec import iterations_of, reason_errored
 from skill_eval_nb.running.suite import Suite
-from skill_eval_nb.text import brief, did_you_mean, dollars
-from skill_eval_nb.view import Block
+from skill_eval_nb.stats.values import OFFLINE
+from skill_eval_nb.text import brief, did_you_mean, dollars, in_terms
+from skill_eval_nb.view import Block, Items, Pairs, blocks_of
 from skill_eval_nb.workspace.jobs import PLANNED, STARTED, read_job, read_settings
 
 from ..ui import Child, Node, h
@@ -33,13 +32,11 @@ from ..ui.paid import (
     form_field,
     in_labels,
     make_token,
-    models_with_prices,
 )
-from ..ui.parts import blocks_view, button, choose, details, entry, frame, notice, tick, ticks
+from ..ui.parts import blocks_view, button, details, entry, frame, notice, ticks
 
 Folder = str | os.PathLike[str]
 
-OFFLINE = "offline"
 STAND_IN = {"executor_model": EXECUTOR, "judge_model": JUDGE}
 """The offline executor's own models, which need not be chosen."""
 
@@ -64,6 +61,7 @@ class FixedArgs:
 
 
 BATCHES = "Judge by message batches: half the price, and later"
+BARE = "Without a sandbox: an agent's commands can read and change anything I can"
 SCRIPTS = "Run the scripts that evals have (custom_script), in the sandbox"
 
 
@@ -74,6 +72,7 @@ class Form(PaidForm):
     Attributes:
         sides: all configurations, each with the folder of its skill, or None.
         configurations: the names of those to run.
+        bare: whether commands may run without a sandbox.
         evals_only: the ids of the evals to run; None for all, also of those to come.
 
     The others are named as in `plan_runs`.
@@ -82,7 +81,7 @@ class Form(PaidForm):
     sides: Mapping[str, Folder | None] = field(default_factory=dict)
     configurations: tuple[str, ...] = SIDES
     evals_only: tuple[str, ...] | None = None
-    executor: str = OFFLINE
+    executor: str = form_field("Executor", "executor", default=OFFLINE)
     executor_model: str | None = form_field("Executor's model", "model")
     judge_model: str | None = form_field("Judge's model", "model")
     runs: int | None = form_field("Runs per eval", least=1)
@@ -92,7 +91,7 @@ class Form(PaidForm):
     judge_batch: bool = form_field(BATCHES, "tick")
     concurrency: int | None = form_field("Concurrency", default=8, least=1, needed=True)
     seed: int | None = form_field("Seed of the order", default=0, least=0, needed=True)
-    sandbox: str = "bubblewrap"
+    bare: bool = form_field(BARE, "tick")
     allow_scripts: bool = form_field(SCRIPTS, "tick")
     retry_errored: bool = form_field("Do runs that errored again", "tick")
     iteration: int | None = form_field("Iteration", least=1, placeholder="as it fits")
@@ -127,7 +126,9 @@ def open_form(
     only = shown.get("evals_only")
     if only is not None:
         shown["evals_only"] = tuple(map(str, [only] if isinstance(only, str | int) else only))
-    form = Form(**shown | {"looks": looks, "sides": sides})
+    if bare := rest.get("sandbox") == "none":
+        del rest["sandbox"]
+    form = Form(**shown | {"looks": looks, "sides": sides, "bare": bare})
     return form, FixedArgs(skill, evals, workspace, executor, rest)
 
 
@@ -140,6 +141,7 @@ def options(form: Form, fixed: FixedArgs) -> dict[str, Any]:
     (2, 'mine.json', {'with_skill': 'a-skill', 'without_skill': None})
     """
     given = {name: getattr(form, name) for name in SHOWN} | dict(fixed.rest)
+    given |= {"sandbox": "none"} if form.bare else {}
     if form.sides.keys() >= {*form.configurations}:
         given["configurations"] = {name: form.sides[name] for name in form.configurations}
     if form.executor == name_of(fixed.executor):
@@ -152,17 +154,11 @@ def name_of(executor: str | Executor) -> str:
     return executor if isinstance(executor, str) else executor.name
 
 
-TERMS = (
-    ("evals_only names no eval; leave it out for all of them", "no eval is chosen"),
-    ("judgings=0", "Judgings per run is 0"),
-    ("with allow_scripts=True", "if that is ticked in the form"),
-    (
-        "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)",
-        "raise the budget, or in code lower what a run may cost with limits=",
-    ),
-    ('sandbox="none"', "Without a sandbox"),
-)
-"""What is said of arguments in Python, and how this form says it."""
+TERMS = {
+    "evals_only names no eval; leave it out for all of them": "no eval is chosen",
+    'sandbox="none"': "Without a sandbox",
+}
+"""What is said of arguments in Python that have no field of their name in the form."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +168,7 @@ class PlanPreview(Preview):
     Attributes:
         suite: the evals that there are; None if they cannot be read.
         found: the plan; None if something stands in the way.
-        shown: what is shown of it, by name; empty without a plan.
+        shown: what is shown of it; empty without a plan.
         todo: its runs that are not complete.
         errored: by the folder of a run that is stored as errored why it is.
         continues: the iteration that it continues; "" if it begins one.
@@ -180,7 +176,7 @@ class PlanPreview(Preview):
 
     suite: Suite | None
     found: Plan | None = None
-    shown: Mapping[str, Block] = field(default_factory=dict)
+    shown: tuple[Block, ...] = ()
     todo: int = 0
     errored: Mapping[str, str] = field(default_factory=dict)
     continues: str = ""
@@ -205,7 +201,7 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     try:  # with what is lacking filled in, so that every error is shown at once
         plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **options(filled, fixed))
     except Refused as error:
-        faults = (in_labels(fault, form, more=TERMS) for fault in error.faults)
+        faults = (in_labels(in_terms(fault, TERMS), form) for fault in error.faults)
         return replace(preview, faults=(*empty, *faults))
     if empty:
         return preview
@@ -213,12 +209,12 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     ended = [cell.folder for cell in plan.cells if cell.folder not in todo]
     why = {folder: reason_errored(plan.workspace / folder) for folder in ended}
     why = {folder: reason for folder, reason in why.items() if reason is not None}
-    warnings = (in_labels(warning, form, more=TERMS) for warning in plan.warnings)
-    shown = dict(name_blocks(plan, plan.estimate, warnings))
+    warnings = tuple(in_labels(in_terms(each, TERMS), form) for each in plan.warnings)
+    *shown, _ = blocks_of(replace(plan, warnings=warnings))  # the last one says plan.start()
     return replace(
         preview,
         found=plan,
-        shown=shown,
+        shown=tuple(shown),
         todo=len(todo),
         errored=why,
         continues=plan.folder.name if (plan.folder / NAME).exists() else "",
@@ -228,41 +224,27 @@ def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     )
 
 
-def form_view(launch: Launch[PlanPreview], fixed: FixedArgs, prices: Prices | None) -> Node:
-    """The form.
-
-    Args:
-        launch: what is chosen, and what was planned for it.
-        fixed: what was given in code.
-        prices: of the models that are offered.
-    """
+def form_view(launch: Launch[PlanPreview]) -> Iterator[Child]:
+    """The controls of the form."""
     form, plan = launch.form, launch.plan
     suite = plan.suite if plan is not None else None
     stated = suite.config if suite is not None else None
     usual = form.looks.rpartition(",")[2].strip() or (stated and stated.runs_per_eval) or 3
-    known = models_with_prices(prices.models, prices) if prices else {}
     own = stated.judge_model if stated is not None else None
-    unsaid = {"judge_model": f"{own} (the suite's)"} if own else {}
-    if form.executor == OFFLINE:
-        known, unsaid = {}, STAND_IN
-    names = dict.fromkeys([OFFLINE, *executor_names(), name_of(fixed.executor), form.executor])
-    pair = [
-        choose("Executor", list(names), form.executor, ("set_executor",)),
-        ticks("Configurations", list(form.sides), form.configurations, ("tick_configuration",)),
-    ]
-    models = [
-        launch.control(name, options=known, placeholder=unsaid.get(name)) for name in STAND_IN
-    ]
+    unsaid: dict[str, dict[str, Any]] = {"executor_model": {}, "judge_model": {}}
+    if own:
+        unsaid["judge_model"] = {"placeholder": f"{own} (the suite's)"}
+    if form.executor == OFFLINE:  # which has models of its own
+        unsaid = {name: {"options": {}, "placeholder": own} for name, own in STAND_IN.items()}
+    sides = ticks("Configurations", list(form.sides), form.configurations, ("tick_configuration",))
     numbers = map(launch.control, ("judgings", "budget_usd", "concurrency"))
-    return launch.form_card(
-        "What to run",
-        h("div", pair, cls="sen-row sen-pair"),
-        h("div", models, cls="sen-row sen-pair"),
-        _eval_ticks(form, suite) if suite is not None else None,
-        h("div", launch.control("runs", placeholder=f"{usual}"), numbers, cls="sen-row"),
-        _sandbox(launch, plan) if plan is not None else None,
-        details("More settings", _more(launch), key="more"),
-    )
+    yield h("div", launch.control("executor"), sides, cls="sen-row sen-pair")
+    models = [launch.control(name, **more) for name, more in unsaid.items()]
+    yield h("div", models, cls="sen-row sen-pair")
+    yield _eval_ticks(form, suite) if suite is not None else None
+    yield h("div", launch.control("runs", placeholder=f"{usual}"), numbers, cls="sen-row")
+    yield _sandbox(launch, plan) if plan is not None else None
+    yield details("More settings", _more(launch), key="more")
 
 
 def _eval_ticks(form: Form, suite: Suite) -> Node:
@@ -283,11 +265,10 @@ def _sandbox(launch: Launch[PlanPreview], plan: PlanPreview) -> Iterator[Node]:
     evals, missing = plan.suite.evals if plan.suite is not None else (), available()
     if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
         yield h("div", launch.control("allow_scripts"), key="scripts")
-    bare = launch.form.sandbox == "none"
+    bare = launch.form.bare
     if missing is not None or bare:
-        words = "Without a sandbox: an agent's commands can read and change anything I can"
-        why = notice(missing) if missing and not bare else None
-        yield h("div", why, tick(words, bare, ("set_bare",)), key="sandbox")
+        why = notice(in_terms(missing, TERMS)) if missing and not bare else None
+        yield h("div", why, launch.control("bare"), key="sandbox")
 
 
 def _more(launch: Launch[PlanPreview]) -> list[Node]:
@@ -320,11 +301,11 @@ def first_evals_hint(preview: PlanPreview, form: Form, fixed: FixedArgs) -> Node
     )
 
 
-def plan_view(shown: Mapping[str, Block], start: Child) -> Node:
-    """The plan; `start` is what begins it, and stands next to its price."""
-    first = [shown[name] for name in ("title", "counts", "size", "warnings", "estimate")]
-    rest = [shown[name] for name in ("settings", "assumptions", "order")]
-    return h("div", blocks_view(first), start, blocks_view(rest))
+def plan_view(shown: Sequence[Block], start: Child) -> Node:
+    """The plan; `start` begins it, and stands next to its price, above what is to be unfolded."""
+    below = [block for block in shown if isinstance(block, Pairs | Items)]
+    above = [block for block in shown if block not in below]
+    return h("div", blocks_view(above), start, blocks_view(below))
 
 
 MOST = 3

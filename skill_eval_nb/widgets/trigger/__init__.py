@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,27 +13,36 @@ from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.stand_in import EXECUTOR
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import SKILL_FILE, read_skill
+from skill_eval_nb.stats.values import OFFLINE
 from skill_eval_nb.tables import NothingToLoad
 from skill_eval_nb.text import count
-from skill_eval_nb.triggers import Query, check_queries, write_description
+from skill_eval_nb.triggers import (
+    DraftedQueries,
+    Measured,
+    Query,
+    check_queries,
+    draft_queries,
+    measure,
+    optimise,
+    write_description,
+)
 from skill_eval_nb.triggers.queries import set_in
 
-from ..ui import Child, action, h, quiet_action, style
-from ..ui.paid import Launch, PaidPanel, Task, models_with_prices, preview_dry_run
-from ..ui.parts import notice
-from ..ui.source import tell_landed
-from .plan import (
-    OFFLINE,
-    Calls,
-    DraftForm,
-    RunForm,
-    SearchForm,
-    drafting_view,
-    measuring_form,
-    name_complete,
-    search_form,
-    stored_runs,
+from ..ui import Child, Node, action, h, quiet_action, style
+from ..ui.paid import (
+    Launch,
+    PaidForm,
+    PaidPanel,
+    Preview,
+    Task,
+    at_most,
+    faults_view,
+    form_field,
+    models_with_prices,
+    preview_dry_run,
 )
+from ..ui.parts import button, details, notice
+from ..ui.source import tell_landed
 from .queries import Grid, Stored, files_view, queries_view, tags_of
 from .results import (
     ended_view,
@@ -46,7 +56,7 @@ from .results import (
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Connection, Prices
-    from skill_eval_nb.triggers import Measured, Optimised
+    from skill_eval_nb.triggers import Optimised
     from skill_eval_nb.workspace import PathLike
 
 __all__ = ["TriggerPanel", "trigger_panel"]
@@ -84,6 +94,83 @@ def trigger_panel(
     return TriggerPanel(skill, queries, connection=connection, prices=prices)
 
 
+OTHERS = {
+    "bundled": "bundled ones",
+    "none": "none: it is alone",
+    "own": "those in these folders",
+}
+"""Which further skills are on offer."""
+OWN = "Their folders, or folders of such, one a line"
+COMPETING = "Show the proposer the other skills' descriptions"
+
+
+@dataclass(frozen=True)
+class RunForm(PaidForm):
+    """How queries are run; a number that is None was left empty.
+
+    Attributes:
+        executor: what runs a query.
+        model: the model that runs it; None if none is chosen.
+        runs: of each query.
+        others: a key of OTHERS.
+        own: the folders of further skills, one a line.
+        concurrency: runs at a time.
+        again: whether runs that errored are made again.
+    """
+
+    executor: str = form_field("Executor", "executor", default=OFFLINE)
+    model: str | None = form_field("Model", "model", default=EXECUTOR)
+    runs: int | None = form_field("Runs of a query", default=3, least=1, needed=True)
+    others: str = form_field("Other skills on offer", "choice", default="bundled", options=OTHERS)
+    own: str = form_field(OWN, "lines", default="", placeholder="skills/tidy-tables")
+    concurrency: int | None = form_field("Runs at a time", default=4, least=1, needed=True)
+    again: bool = form_field("Make the runs that errored again", "tick")
+
+    @property
+    def beside(self) -> Any:
+        """The further skills, as `measure` takes them.
+
+        >>> RunForm(others="own", own="skills/a").beside
+        ['skills/a']
+        """
+        if self.others != "own":
+            return self.others
+        return [line.strip() for line in self.own.splitlines() if line.strip()]
+
+
+@dataclass(frozen=True)
+class SearchForm(PaidForm):
+    """How a description is looked for; a number that is None was left empty.
+
+    Attributes:
+        proposer_model: the model that proposes descriptions; None for the one that runs queries.
+        rounds: descriptions that are tried at most.
+        held_out: the share of the queries that no proposal rests on.
+        competing: whether the proposer sees the descriptions of the further skills.
+    """
+
+    proposer_model: str | None = form_field("Who proposes", "model")
+    rounds: int | None = form_field("Maximum rounds", default=5, least=1, needed=True)
+    held_out: float | None = form_field(
+        "Share held out", "number", default=0.4, least=0, needed=True
+    )
+    competing: bool = form_field(COMPETING, "tick", default=True)
+
+
+@dataclass(frozen=True)
+class DraftForm(PaidForm):
+    """How queries are drafted; a number that is None was left empty.
+
+    Attributes:
+        model: the model that drafts; None for the one that runs queries.
+        n: how many.
+    """
+
+    model: str | None = form_field("Who drafts", "model")
+    n: int | None = form_field("How many", default=20, least=2, needed=True)
+
+
+ALL_THERE = "All runs are there: more runs or other queries give it more to do."
 WHILE = 60.0
 """Seconds for which the plan is waited for once something has ended."""
 
@@ -115,33 +202,36 @@ class TriggerPanel(PaidPanel):
     ) -> None:
         found = read_skill(Path(skill).expanduser())
         self.skill, self.subject = found.folder, found.name
-        known = prices or load_prices()
-        self._models = models_with_prices([EXECUTOR, *known.models], known)
+        self._reach = {"connection": connection, "prices": prices}
+        self.models = {EXECUTOR: EXECUTOR} | models_with_prices(prices or load_prices())
         self._tab = QUERIES
         self._stored = Stored(self.skill, self.subject)
         self._importing = ""
         self._message: str | None = None
         self._grid = self._begun_with(queries)
-        calls = Calls(self.skill, connection, prices)
-        self._calls = {QUERIES: calls.draft, RUN: calls.measure, DESCRIPTION: calls.search}
+        self._calls = {RUN: self._measure, DESCRIPTION: self._search}
         self._drafting = Launch(
             self,
             DraftForm(),
-            lambda *inputs: preview_dry_run(calls.draft, inputs, worst="price_usd"),
+            partial(preview_dry_run, self._ask_drafts, worst="price_usd"),
             self._draft,
             beside=lambda: (self._running.form, self.queries),
         )
         self._running = Launch(
             self,
             RunForm(),
-            lambda *inputs: preview_dry_run(calls.measure, inputs, name_complete),
+            partial(
+                preview_dry_run,
+                self._measure,
+                find_complete=lambda found: None if found.price.attempts else ALL_THERE,
+            ),
             lambda _: self._begin(RUN),
             beside=lambda: (self.queries,),
         )
         self._searching = Launch(
             self,
             SearchForm(),
-            lambda *inputs: preview_dry_run(calls.search, inputs),
+            partial(preview_dry_run, self._search),
             lambda _: self._begin(DESCRIPTION),
             beside=lambda: (self._running.form, self.queries),
         )
@@ -168,11 +258,35 @@ class TriggerPanel(PaidPanel):
             return self._queries_tab()
         return self._run_tab(task) if self._tab == RUN else self._search_tab(task)
 
-    @action
-    def set_executor(self, name: str) -> None:
-        """Choose another executor; its model has to be chosen anew."""
-        self._running.typed = frozenset()
-        self._set(executor=name, model=EXECUTOR if name == OFFLINE else None)
+    # ── what costs ───────────────────────────────────────────────────────────────────────────
+
+    def _measure(self, form: RunForm, queries: Sequence[Query], **given: Any) -> Measured:
+        """`measure`, as the form has it."""
+        given |= {"budget_usd": form.budget_usd, "retry_errored": form.again}
+        return measure(self.skill, queries, **self._say_how(form), **given)
+
+    def _search(
+        self, form: SearchForm, runs: RunForm, queries: Sequence[Query], **given: Any
+    ) -> Optimised:
+        """`optimise`, as the forms have it."""
+        own = ("proposer_model", "rounds", "held_out", "budget_usd")
+        given |= {name: getattr(form, name) for name in own}
+        given |= {"competing": runs.beside if form.competing else "none"}
+        return optimise(self.skill, queries, **self._say_how(runs), **given)
+
+    def _ask_drafts(
+        self, form: DraftForm, runs: RunForm, queries: Sequence[Query], **given: Any
+    ) -> DraftedQueries:
+        """`draft_queries`, as the forms have it."""
+        model = form.model or runs.model
+        if not model:
+            raise refuse("Who drafts is not said")
+        given |= {"n": form.n, "budget_usd": form.budget_usd, "others": runs.beside}
+        return draft_queries(self.skill, model=model, existing=queries, **self._reach, **given)
+
+    def _say_how(self, form: RunForm) -> dict[str, Any]:
+        own = {name: getattr(form, name) for name in ("executor", "model", "runs", "concurrency")}
+        return own | self._reach | {"others": form.beside}
 
     # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
@@ -212,13 +326,13 @@ class TriggerPanel(PaidPanel):
 
     def _run_tab(self, task: Task[Any] | None) -> Child:
         launch, found = self._running, stored_runs(self._running.plan)
-        cards = [
-            measuring_form(launch, self._models),
-            launch.plan_card(lambda plan: [run_plan_view(launch, plan.found), launch.row(plan)]),
-        ]
         return [
             ended_view(task),
-            h("div", cards, cls="sen-columns"),
+            launch.view(
+                "How queries are run",
+                measuring_form(launch),
+                lambda plan: [run_plan_view(launch, plan.found), launch.row(plan)],
+            ),
             results_view(found) if found is not None else None,
         ]
 
@@ -261,16 +375,14 @@ class TriggerPanel(PaidPanel):
         launch, found = self._searching, self._found
         look = "main" if found is None else ""
         writes = found is not None and found.status != "broken"
-        cards = [
-            search_form(launch, self._running.form, self._models),
-            launch.plan_card(
-                lambda plan: [search_plan_view(plan.found), launch.row(plan, look=look)]
-            ),
-        ]
         return [
             notice(self._written, fine=True, key="written") if self._written else None,
             ended_view(task),
-            h("div", cards, cls="sen-columns"),
+            launch.view(
+                "Description search",
+                search_form(launch, self._running.form),
+                lambda plan: [search_plan_view(plan.found), launch.row(plan, look=look)],
+            ),
             optimised_view(found, self._chosen if writes else None) if found is not None else None,
             writing_view(self.skill / SKILL_FILE, self._diff, self._unfit) if writes else None,
         ]
@@ -283,7 +395,7 @@ class TriggerPanel(PaidPanel):
         self._drafting.replan()
 
     def _draft(self, _: object) -> None:
-        found = self._calls[QUERIES](*self._drafting.inputs)
+        found = self._ask_drafts(*self._drafting.inputs)
         if found.unasked:
             raise refuse(found.unasked)
         with self._lock:  # somebody may be typing in the grid
@@ -396,5 +508,61 @@ class TriggerPanel(PaidPanel):
                 None if saved is None else saved != self.queries,
                 self._message,
             ),
-            drafting_view(self._drafting, self._running.form, self._models),
+            drafting_view(self._drafting, self._running.form),
         ]
+
+
+def stored_runs(preview: Preview | None) -> Measured | None:
+    """The runs of the set that are stored already; None if there are none."""
+    found: Measured | None = preview.found if preview is not None else None
+    outcomes = {each.outcome for each in found.attempts} if found is not None else set()
+    if found is None or not outcomes - {"not run"}:
+        return None
+    return replace(found, status="partial" if found.price.attempts else "done", message="")
+
+
+def measuring_form(launch: Launch[Preview]) -> Iterator[Node]:
+    """How queries are run."""
+    names = ("executor", "model", "runs", "others", "concurrency", "budget_usd")
+    yield h("div", map(launch.control, names), cls="sen-row")
+    if launch.form.others == "own":
+        yield launch.control("own")
+
+
+def search_form(launch: Launch[Preview], runs: RunForm) -> Iterator[Node]:
+    """How a description is looked for; `runs` is how queries are run."""
+    measured = (
+        f"Each description is measured as the part Run says: {runs.executor}, "
+        f"{runs.model or 'no model yet'}, {count(runs.runs or 0, 'run')} of a query, "
+        f"beside {OTHERS[runs.others]}."
+    )
+    same = f"the same: {runs.model or 'none yet'}"
+    others = map(launch.control, ("rounds", "held_out", "budget_usd"))
+    yield h("p", measured, cls="sen-soft")
+    yield h("div", launch.control("proposer_model", placeholder=same), others, cls="sen-row")
+    yield launch.control("competing")
+
+
+WHAT_IS_DRAFTED = (
+    "From the skill's name and description and those of its neighbours: queries that "
+    "should and should not pick it up, near misses above all. They come into the grid, "
+    "and are saved where you save them."
+)
+
+
+def drafting_view(launch: Launch[Preview], runs: RunForm) -> Node:
+    """The way to drafts: the price is worked out when somebody asks for it."""
+    form, plan = launch.form, launch.current
+    next_step: Child = button("What would it cost?", ("price_draft",), key="price-draft")
+    if plan is not None and not plan.faults:
+        usd = h("p", f"Price: {at_most(plan.found.price_usd)}.")
+        next_step = [usd, launch.row(plan, f"Draft {count(form.n, 'query')}", look="")]
+    same = f"the same: {runs.model}" if runs.model else None
+    numbers = map(launch.control, ("n", "budget_usd"))
+    content = [
+        faults_view(launch.faults),
+        h("p", WHAT_IS_DRAFTED, cls="sen-soft"),
+        h("div", launch.control("model", placeholder=same), numbers, cls="sen-row"),
+        h("div", next_step),
+    ]
+    return details("Draft more by a model", h("div", content, cls="sen-form"), key="drafting")

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from skill_eval_nb.models import Prices
 from skill_eval_nb.running.asking import AskingProgress
-from skill_eval_nb.running.protocol import Refused, refuse
+from skill_eval_nb.running.protocol import Refused, executor_names, refuse
 from skill_eval_nb.running.threads import Stopped
-from skill_eval_nb.stats.values import no_such
-from skill_eval_nb.text import clock, dollars, in_terms
+from skill_eval_nb.stats.values import OFFLINE, no_such
+from skill_eval_nb.text import clock, dollars, in_terms, lower_first
 
 from . import Panel, action
 from .parts import (
@@ -37,6 +37,9 @@ from .tree import Child, Node, h
 # ── forms ────────────────────────────────────────────────────────────────────────────────────────
 
 
+Kind = Literal["whole", "number", "text", "lines", "tick", "choice", "model", "executor"]
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of a form.
@@ -46,12 +49,12 @@ class Field:
         kind: how it is set. A number that is left empty is None.
         least: the smallest value of a number.
         needed: whether it must not be left empty.
-        options: by name what each choice is called.
+        options: by name what each choice is called; executors and models are found by themselves.
         placeholder: shown while it is empty; what it means to choose no model.
     """
 
     label: str
-    kind: Literal["whole", "number", "text", "lines", "tick", "choice", "model"] = "whole"
+    kind: Kind = "whole"
     least: int | None = None
     needed: bool = False
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -70,7 +73,7 @@ class Field:
         match self.kind:
             case "tick":
                 return tick(self.label, bool(value), act)
-            case "choice":
+            case "choice" | "executor":
                 return choose(self.label, self.options, value, act, aria_invalid=wrong)
             case "lines":
                 look = {"rows": 3, "spellcheck": "false", "placeholder": self.placeholder}
@@ -95,17 +98,21 @@ class Field:
         )
 
 
-def form_field(label: str, kind: Any = "whole", *, default: Any = None, **more: Any) -> Any:
+def form_field(
+    label: str, kind: Kind = "whole", *, default: Any = None, counts: bool = True, **more: Any
+) -> Any:
     """A field of a form's dataclass, with its control; a tick is off at first.
 
     Args:
         label: its name on the page.
         kind: how it is set.
         default: its first value.
+        counts: whether a plan depends on it.
         **more: the rest of its `Field`.
     """
     first = False if kind == "tick" and default is None else default
-    return dataclasses.field(default=first, metadata={"field": Field(label, kind, **more)})
+    control = {"field": Field(label, kind, **more)}
+    return dataclasses.field(default=first, compare=counts, repr=counts, metadata=control)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,12 +125,7 @@ class PaidForm:
     """
 
     budget_usd: float | None = form_field("Budget in US$", "number", least=0, placeholder="none")
-    unlimited: bool = dataclasses.field(
-        default=False,
-        compare=False,
-        repr=False,
-        metadata={"field": Field("Without a budget", "tick")},
-    )
+    unlimited: bool = form_field("Without a budget", "tick", counts=False)
 
 
 F = TypeVar("F", bound=PaidForm)
@@ -148,17 +150,15 @@ def fill_empty(form: F) -> tuple[F, tuple[str, ...]]:
     return replace(form, **{name: getattr(usual, name) for name in lacks}), faults
 
 
-def in_labels(fault: str, *forms: PaidForm, more: Iterable[tuple[str, str]] = ()) -> str:
-    """An error about arguments in Python, with the labels that forms have for them.
-
-    Args:
-        fault: the error.
-        forms: the forms.
-        more: other words of errors, each with what the forms say instead.
-    """
-    names = dict(more)
+def in_labels(fault: str, *forms: PaidForm) -> str:
+    """An error about arguments in Python, with the labels that forms have for them."""
+    names: dict[str, str] = {}
     for name, setting in (item for form in forms for item in fields_of(form).items()):
-        if "_" in name and setting.kind != "tick":
+        if setting.kind == "tick":
+            names[f"{name}=True"] = f"“{setting.label}” ticked"
+            continue
+        names[f"{name}=0"] = f"{setting.label} = 0"
+        if "_" in name:
             names[name] = setting.label
         elif setting.kind in ("whole", "number", "text"):
             names[f"{name} is"] = f"{setting.label} is"
@@ -169,20 +169,15 @@ OTHER = "another model…"
 """The choice that makes room for any name."""
 
 
-def models_with_prices(names: Iterable[str], prices: Prices | None) -> dict[str, str]:
-    """Models with their prices, by name.
+def models_with_prices(prices: Prices | None) -> dict[str, str]:
+    """The models of a table, each with what a million tokens cost; by name.
 
     >>> from skill_eval_nb.models import load_prices
-    >>> models_with_prices(["claude-sonnet-5", "my-own"], load_prices())
-    {'claude-sonnet-5': 'claude-sonnet-5 · $2 / $10', 'my-own': 'my-own'}
+    >>> models_with_prices(load_prices())["claude-sonnet-5"]
+    'claude-sonnet-5 · $2 / $10'
     """
-    found = {}
-    for name in names:
-        rates = prices.rates(name) if prices is not None else None
-        free = name.startswith("stand-in")
-        cost = f" · ${rates.input:g} / ${rates.output:g}" if rates is not None and not free else ""
-        found[name] = f"{name}{cost}"
-    return found
+    known = prices.models.items() if prices is not None else ()
+    return {name: f"{name} · ${each.input:g} / ${each.output:g}" for name, each in known}
 
 
 # ── plan, price, start ───────────────────────────────────────────────────────────────────────────
@@ -222,7 +217,7 @@ def make_token(*shown: object) -> str:
 
 def preview_dry_run(
     call: Callable[..., Any],
-    inputs: tuple[Any, ...],
+    *inputs: Any,
     find_complete: Callable[[Any], str | None] = lambda _: None,
     worst: str = "worst_usd",
 ) -> Preview:
@@ -230,7 +225,7 @@ def preview_dry_run(
 
     Args:
         call: spends and writes nothing with `dry_run=True`.
-        inputs: its arguments, forms among them.
+        *inputs: its arguments, forms among them.
         find_complete: what to say of the result if nothing is left to do.
         worst: the attribute of the result that has the most US dollars.
     """
@@ -256,7 +251,8 @@ class Launch(Generic[P]):
     """The way from a form to work that costs: planned, priced, and started as it was shown.
 
     Attributes:
-        form: what is chosen, a frozen `PaidForm`.
+        first, form: what was chosen at first, and what is; frozen `PaidForm`s.
+        panel: the panel that shows it.
         typed: its models whose names are typed instead of chosen.
         plan: the last plan; None before the first.
         planning, starting: what is being done for it.
@@ -280,12 +276,12 @@ class Launch(Generic[P]):
             start: carries a plan out; returns at once.
             beside: what else a plan depends on, as it is now.
         """
-        self.form = form
+        self.first = self.form = form
         self.typed: frozenset[str] = frozenset()
         self.plan: P | None = None
         self.planning, self.starting = panel.background(), panel.background()
         self._planned_from: Any = None
-        self._panel, self._make, self._start, self._beside = panel, make, start, beside
+        self.panel, self._make, self._start, self._beside = panel, make, start, beside
 
     @property
     def inputs(self) -> tuple[Any, ...]:
@@ -322,7 +318,7 @@ class Launch(Generic[P]):
 
     def why_not(self) -> str | None:
         """Why it cannot be started now; None if it can."""
-        if busy := self._panel.busy:
+        if busy := self.panel.busy:
             return busy
         plan = self.current
         if self.planning.busy or plan is None:
@@ -338,7 +334,7 @@ class Launch(Generic[P]):
 
     def press(self, token: str) -> None:
         """Start the plan that was shown with this token; a second click on it does nothing."""
-        if not self.starting.busy and not self._panel.busy:
+        if not self.starting.busy and not self.panel.busy:
             self.starting.begin(lambda: self.start(token), lambda _: None)
 
     def start(self, token: str | None = None) -> None:
@@ -366,27 +362,24 @@ class Launch(Generic[P]):
 
     def control(self, name: str, **more: Any) -> Node:
         """The control of a field; `more` are parts of its `Field` that only the panel knows."""
-        setting = replace(fields_of(self.form)[name], **more)
+        setting, value = fields_of(self.form)[name], getattr(self.form, name)
+        if setting.kind == "model":
+            more = {"options": self.panel.models, **more}
+        if setting.kind == "executor":
+            names = dict.fromkeys([OFFLINE, *executor_names(), getattr(self.first, name), value])
+            more = {"options": {each: each for each in names}}
+        setting = replace(setting, **more)
         faulty = any(fault.startswith(f"{setting.label} ") for fault in self.faults)
-        value, act = getattr(self.form, name), ("set", name)
-        return setting.view(value, act, faulty=faulty, typed=name in self.typed)
+        return setting.view(value, ("set", name), faulty=faulty, typed=name in self.typed)
 
-    def form_card(self, title: str, *content: Child) -> Node:
-        """The form in a card of its own, what stands in its way above."""
-        return h(
-            "section",
-            h("h4", title),
-            faults_view(self.faults),
-            *content,
-            cls="sen-card sen-form",
-            aria_label=title[:1].lower() + title[1:],
-            key="form",
-        )
-
-    def plan_card(self, draw: Callable[[P], Child], instead: Child = None) -> Node:
-        """The card next to a form: what would be done, and its price.
+    def view(
+        self, title: str, form: Child, draw: Callable[[P], Child], instead: Child = None
+    ) -> Node:
+        """The form, what stands in its way above; next to it what would be done, and its price.
 
         Args:
+            title: of the form.
+            form: its controls.
             draw: draws a plan that nothing stands in the way of.
             instead: what stands below the sentence that there is no plan.
         """
@@ -395,13 +388,23 @@ class Launch(Generic[P]):
             content = [h("h4", "No plan yet"), h("p", OBSTACLE), instead]
             content = content if self.plan.found is None else draw(self.plan)
         stale = " sen-stale" * (self.plan is not None and self.current is None)
-        return h(
+        controls = h(
+            "section",
+            h("h4", title),
+            faults_view(self.faults),
+            form,
+            cls="sen-card sen-form",
+            aria_label=lower_first(title),
+            key="form",
+        )
+        plan = h(
             "section",
             content,
             cls=f"sen-card sen-plan-card{stale}",
             aria_label="the plan and its price",
             key="plan-card",
         )
+        return h("div", controls, plan, cls="sen-columns sen-launch")
 
     def row(self, plan: P, label: str = "Start", look: str = "main") -> Node:
         """The button that starts it, why it cannot be started, a tick for no budget.
@@ -563,13 +566,6 @@ class Task(Generic[T]):
             self._progressed()
 
 
-def time_figures(task: Task[Any]) -> list[Node]:
-    """How long it has gone on, and will."""
-    left = task.left_seconds
-    more = [figure(f"~{clock(left)}", "left")] if left is not None else []
-    return [figure(clock(task.seconds), "time"), *more]
-
-
 def running_card(
     task: Task[Any],
     title: str,
@@ -589,7 +585,9 @@ def running_card(
         stop: the way to stop it; a button of the action `stop` if none is given.
         below: what stands below that.
     """
-    stopping, ended = task.stopping, f"{noun} that have ended"
+    stopping, ended, left = task.stopping, f"{noun} that have ended", task.left_seconds
+    figures = [figures, figure(clock(task.seconds), "time")]
+    figures += [figure(f"~{clock(left)}", "left")] if left is not None else []
     return h(
         "section",
         h(
@@ -599,11 +597,11 @@ def running_card(
             cls="sen-row sen-middle",
         ),
         h("progress", max="1", value=f"{task.progress.share:.4f}", aria_label=ended),
-        h("div", figures, time_figures(task), cls="sen-job-figures"),
+        h("div", figures, cls="sen-job-figures"),
         stop or button("Stop", None if stopping else ("stop",), key="stop"),
         below,
         cls="sen-card sen-running",
-        aria_label=title[:1].lower() + title[1:],
+        aria_label=lower_first(title),
         key="running",
     )
 
@@ -665,6 +663,7 @@ class PaidPanel(Panel):
         TABS: what each tab is called, by its name.
         FREE: the tab that is drawn whatever is under way, and first planned when asked.
         subject: what is busy while something is under way.
+        models: that are offered, by name with their prices.
         launches: by the name of a tab the way to what it does.
         tasks: by the name of a tab what was begun there last.
     """
@@ -672,6 +671,7 @@ class PaidPanel(Panel):
     TABS: ClassVar[Mapping[str, str]]
     FREE: ClassVar[str] = ""
     subject: str
+    models: Mapping[str, str]
     launches: Mapping[str, Launch[Any]]
     tasks: Mapping[str, Task[Any]]
     _tab: str
@@ -744,15 +744,24 @@ class PaidPanel(Panel):
 
     @action
     def set(self, name: str, value: Any) -> None:
-        """Set a field of the form; a model by its name, or to OTHER for room to type any name."""
+        """Set a field of the form.
+
+        A model is set by its name, or to OTHER for room to type any name. Another executor has the
+        models that were given with it, if any.
+        """
         launch = self.launches[self._tab]
-        if fields_of(launch.form)[name].kind == "model":
+        fields, changed = fields_of(launch.form), {name: value}
+        if fields[name].kind == "model":
             if value == OTHER:
                 launch.typed |= {name}
                 return
             launch.typed -= {name}
-            value = value.strip() or None
-        self._set(**{name: value})
+            changed = {name: value.strip() or None}
+        if fields[name].kind == "executor":
+            launch.typed, mine = frozenset(), value == getattr(launch.first, name)
+            models = [each for each, field in fields.items() if field.kind == "model"]
+            changed |= {each: getattr(launch.first, each) if mine else None for each in models}
+        self._set(**changed)
 
     @action
     def press(self, token: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
-from skill_eval_nb.widgets.run import judge as at_work
+from skill_eval_nb.widgets import run as at_work
 from skill_eval_nb.widgets.run import run_panel
 from skill_eval_nb.widgets.ui.source import Source
 from tests.running.made_jobs import until

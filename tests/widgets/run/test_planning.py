@@ -51,7 +51,7 @@ def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> Non
     assert why in shown(panel)
     label = "Without a sandbox: an agent's commands can read and change anything I can"
     assert label in shown(panel)
-    panel.do("set_bare", True)
+    panel.do("set", "bare", True)
     settled(panel)
     assert panel.plan.sandbox == "none"
 

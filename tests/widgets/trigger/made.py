@@ -45,7 +45,7 @@ def do(panel: TriggerPanel, *act: Any) -> None:
 
 def through(panel: TriggerPanel, model: str = "stand-in", **form: Any) -> TriggerPanel:
     """The panel with queries run by another stand-in than the usual one."""
-    for act in (("tab", "run"), ("set_executor", "messages-api"), ("set", "model", model)):
+    for act in (("tab", "run"), ("set", "executor", "messages-api"), ("set", "model", model)):
         do(panel, *act)
     fill(panel, **form)
     return panel
