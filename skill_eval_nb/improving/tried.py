@@ -13,7 +13,7 @@ from skill_eval_nb.running.asking import Terms
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
-from skill_eval_nb.stats.inference.exact import exact_tests
+from skill_eval_nb.stats.inference import exact_tests
 from skill_eval_nb.stats.pairing import pairs, side, sides
 from skill_eval_nb.stats.values import (
     EVAL,

@@ -6,12 +6,11 @@ from .deltas import deltas, deltas_by_dimension, deltas_by_eval
 from .expectations import discrimination, discrimination_by_eval
 from .factors import factors
 from .notes import notes
-from .outliers import outliers
 from .overview import next_step, sequential
 from .plan import plan
 from .preference import preference
 from .second_opinion import second_opinion
-from .summary import pass_at_k, pass_at_k_by_eval, summarize
+from .summary import outliers, pass_at_k, pass_at_k_by_eval, summarize
 from .triggers import trigger_confusion, trigger_doubts, trigger_rates, trigger_scores
 from .variance import judge_severity, variance
 

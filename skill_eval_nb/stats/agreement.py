@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.tables.columns import frame_of, like
+from skill_eval_nb.text import count
 
-from .inference.intervals import eval_noise
-from .labels import ON_LABELS, trust_judges
-from .values import EVAL, GROUP, RUN, in_order, is_table, natural, order_answer, rows_of_runs
+from .checks import find_judged_checks
+from .inference import eval_noise
+from .preference import Wins
+from .values import (
+    EVAL,
+    GROUP,
+    RUN,
+    in_order,
+    is_table,
+    natural,
+    order_answer,
+    rows_of_runs,
+    runs_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -428,6 +440,36 @@ def doubts(found: Row, raters: Raters) -> str | None:
     if raters.stray:
         notes.append(f"{raters.stray:,} of the human scores are of no judged run.")
     return " ".join(notes) or None
+
+
+RATES = {"exact": (True, False), "sensitivity": (True,), "specificity": (False,)}
+"""Shares of checks on which the judge is right, and the human's verdicts on those checks."""
+ON_LABELS = tuple(f"{rate}{end}" for rate in RATES for end in ("", "_low", "_high"))[1:]
+"""What `agreement` says of a judge on the checks that a human labelled, beside `exact`."""
+
+
+def trust_judges(ws: Any, level: float) -> list[dict[str, Any]]:
+    """A row a judge of what it says of labelled checks; those not drawn at random in the note."""
+    import polars as pl
+
+    judges = runs_of(ws).select(*RUN, judge=pl.col("judge_model").fill_null(UNSTATED)).unique(RUN)
+    checks = find_judged_checks(ws).drop_nulls("label").join(judges, on=RUN, nulls_equal=True)
+    rows = []
+    for key, own in checks.group_by([*GROUP, "judge"], maintain_order=True):
+        drawn = own.filter("sampled")
+        n = drawn.height
+        row: dict[str, Any] = dict(zip([*GROUP, "judge"], key, strict=True))
+        row |= {"n_evals": drawn.select(EVAL).n_unique(), "n_outputs": n, "n_repeated": n}
+        for rate, labels in RATES.items():
+            of = drawn.filter(pl.col("label").is_in(labels))
+            right = int((of["passed"] == of["label"]).sum())
+            low, high = Wins(right, of.height - right, 0).interval(level)
+            share = right / of.height if of.height else None
+            row |= {rate: share, f"{rate}_low": low, f"{rate}_high": high}
+        more = count(own.height - n, "label")
+        note = f"{more} left out: of checks not drawn at random." if own.height > n else None
+        rows.append(row | {"note": note})
+    return rows
 
 
 COUNTS = ("n_evals", "n_outputs", "n_repeated", "n_judgings")

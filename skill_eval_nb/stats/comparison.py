@@ -14,22 +14,25 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skill_eval_nb.text import brief, chance, count, some
 
-from .inference.exact import Sides, exact_p, least_p, studentised_p
-from .inference.intervals import (
+from .inference import (
     MANY,
     SPREAD_DF,
     Noise,
+    Sides,
     cells,
     detectable,
     detectable_by_flips,
     eval_noise,
+    exact_p,
+    flip_signs,
+    least_p,
     run_noise,
     settle_interval,
     shrink_spread,
+    studentised_p,
     tango,
     typical_values,
 )
-from .inference.multiple import flip_signs
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.text import some
 
-from .checks import leave_out
+from .checks import correct_by_labels, leave_out, state_labels
 from .comparison import SCOPES, PairedEvals, PairedResult, Scope
 from .confounds import (
     DeltaQuestion,
@@ -24,8 +24,7 @@ from .confounds import (
     with_errors,
     without_gated,
 )
-from .inference.multiple import Adjusted, deals, flip_signs, jointly, over_evals
-from .labels import correct_by_labels, state_labels
+from .inference import Adjusted, deals, flip_signs, jointly, over_evals
 from .lean import DESIGN, Additions
 from .looks import settle_looks
 from .pairing import BOTH, Pairs, Versus, as_one_iteration, pair_sides

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.text import brief, chance, count, figure, with_sign
 
 from .comparison import TINY
-from .inference.exact import exact_tests
-from .inference.multiple import benjamini_hochberg
+from .inference import benjamini_hochberg, exact_tests
 from .pairing import side, sides
 from .values import (
     ENDS,

@@ -16,8 +16,7 @@ from skill_eval_nb.text import count, dollars, duration
 
 from .comparison import TINY, Scope, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE, Known, were_run_alike
-from .inference.intervals import POWER, SPREAD, SPREAD_DF, Noise, detectable, variance
-from .inference.multiple import flip_signs
+from .inference import POWER, SPREAD, SPREAD_DF, Noise, detectable, flip_signs, variance
 from .pairing import Pairs
 from .values import ENDS, EVAL, GROUP, HEADLINE, by_model, join_sides, runs_of
 from .verdict import LEANS, NO_LEAN, TOO_SMALL, Row

@@ -29,9 +29,9 @@ from .expectations import (
     discrimination_by_eval,
     fewest_scored,
 )
-from .outliers import outliers
 from .overview import compare_scopes
 from .pairing import pairs, propose_families, side, sides
+from .summary import outliers
 from .triggers import trigger_doubts
 from .values import (
     EVAL,

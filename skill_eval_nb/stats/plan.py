@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.columns import like
 
 from .comparison import SCOPES, Scope, fewest_moved
-from .inference.intervals import MANY, POWER, detectable, detectable_by_flips, shrink_spread
-from .judgings import CELL, judgings_of
+from .inference import MANY, POWER, detectable, detectable_by_flips, shrink_spread
 from .pairing import sides
 from .values import (
     EVAL,
@@ -25,7 +24,7 @@ from .values import (
     unit_of,
     worth_having,
 )
-from .variance import NESTED, ROUGH, Estimated, estimate
+from .variance import CELL, NESTED, ROUGH, Estimated, estimate, judgings_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from skill_eval_nb.text import chance, count, with_sign
 from .comparison import OF_RATES, PairedResult, compare, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE
 from .deltas import answer_deltas, ask_deltas, deltas
-from .inference.multiple import benjamini_hochberg, holm_sidak
+from .inference import benjamini_hochberg, holm_sidak
 from .looks import settle_looks
 from .values import (
     EVAL,

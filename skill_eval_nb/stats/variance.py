@@ -5,25 +5,225 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .judgings import (
-    CELL,
-    Panels,
-    by_eval,
-    by_run,
-    dimension,
-    judgings_of,
-    of_several,
-    remove_severity,
-)
+from skill_eval_nb.documents.sides import UNSTATED
+
 from .pairing import side
 from .summary import place
-from .values import GROUP, RUBRIC, check_level, in_order, natural, statistic
+from .values import (
+    EVAL,
+    GROUP,
+    METRICS,
+    RUBRIC,
+    check_level,
+    in_order,
+    judged_scores,
+    natural,
+    statistic,
+    values_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
     Array = np.ndarray[Any, Any]
+
+
+CELL = [*GROUP, "configuration", "metric"]
+"""What has variance components of its own."""
+
+
+def judgings_of(data: Any, metric: str | None = None) -> pl.DataFrame:
+    """Every score of a judging, or figure of a run: CELL, EVAL, run, judge, value.
+
+    `run` numbers the runs, `judge` is the judge's model (null if unknown, or where no
+    judging is known apart). Nothing is null in `value`.
+
+    Args:
+        data: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
+        metric: a number column of `runs`, or a rubric dimension; None for every dimension.
+
+    Raises:
+        ValueError: for a metric that is not there.
+    """
+    import polars as pl
+
+    if metric in METRICS:
+        figures = values_of(data, metric).drop_nulls("value").with_row_index("run")
+        return figures.select(*CELL, *EVAL, "run", pl.lit(None, pl.String).alias("judge"), "value")
+    named = {"run": "run_number", "judge": "judge_model", "value": "score"}
+    scores = judged_scores(data).drop_nulls("score").select(*CELL, *EVAL, **named)
+    if metric is None:
+        return scores
+    own = scores.filter(pl.col("metric") == RUBRIC + metric.removeprefix(RUBRIC))
+    if own.is_empty():
+        values_of(data, metric)  # raises where the metric is not there
+    return own
+
+
+def dimension() -> pl.Expr:
+    """The rubric dimension that `metric` names, as `dimension`; null for a column of `runs`."""
+    import polars as pl
+
+    metric = pl.col("metric")
+    name = metric.str.strip_prefix(RUBRIC)
+    return pl.when(metric.str.starts_with(RUBRIC)).then(name).alias("dimension")
+
+
+def by_run(judgings: pl.DataFrame) -> pl.DataFrame:
+    """Each run's scores: CELL, EVAL, `n`, their `mean`, and `within`, squares around it."""
+    import polars as pl
+
+    value = pl.col("value")
+    runs = judgings.sort("value").group_by(*CELL, *EVAL, "run")
+    return runs.agg(
+        pl.len().cast(pl.Float64).alias("n"),
+        value.mean().alias("mean"),
+        (value.var(ddof=0) * pl.len()).alias("within"),
+    ).drop("run")
+
+
+def by_eval(runs: pl.DataFrame) -> pl.DataFrame:
+    """The sums over each eval of what `by_run` gives: CELL, EVAL and those below.
+
+    With n_j the scores of run j, n their sum, and m_j the run's mean:
+
+    - `n_judgings` n, `n_runs`, `mean` (that of the m_j);
+    - `squares` Σ n_j², `inverse` Σ 1 / n_j;
+    - `within_runs`, squares of scores around their run's mean;
+    - `first` Σ n_j (m_j - c) and `second` Σ n_j (m_j - c)², counted from a `centre` c in the
+      middle of all, lest large figures drown small differences.
+
+    Sorted before every sum, so that the order of rows does not matter.
+    """
+    import polars as pl
+
+    n, mean, off = pl.col("n"), pl.col("mean"), pl.col("off")
+    centre = runs["mean"].median()
+    return (
+        runs.with_columns((mean - centre).alias("off"))
+        .sort("mean", "n", "within")
+        .group_by(*CELL, *EVAL)
+        .agg(
+            n.sum().alias("n_judgings"),
+            pl.len().cast(pl.Float64).alias("n_runs"),
+            mean.mean(),
+            (n * n).sum().alias("squares"),
+            (1 / n).sum().alias("inverse"),
+            pl.col("within").sum().alias("within_runs"),
+            (n * off).sum().alias("first"),
+            (n * off * off).sum().alias("second"),
+        )
+        .sort("mean", "second", "first", "within_runs", "n_judgings", "squares")
+    )
+
+
+JUDGED = ("spread", "lost", "factor")
+"""What is known of a cell whose judges are crossed with its runs: the judges' sum of squares, freed
+of which outputs they scored; its degrees of freedom, 0 if no output was scored by two of them; and
+how often the variance between judges is contained in `spread / lost`."""
+SEVERITY_OF = {"severity": float, "n_runs": int, "inverse": float}
+"""What is known of a judge in a cell: how far it scores above the mean judge on the same outputs;
+how many of these another scored, too; the offset's squared standard error by the residual variance.
+"""
+
+
+def remove_severity(
+    judgings: pl.DataFrame,
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Runs as `by_run` has them, without the severity of their judges.
+
+    And their cells with JUDGED, and a row a cell × `judge` with SEVERITY_OF.
+
+    If no judge shares an output with another, severity cannot be told from what each
+    scored: such cells have no runs here. A judge's scores of one run are averaged first, for
+    they share what that judge makes of it.
+
+    Args:
+        judgings: of cells with more than one judge.
+    """
+    import numpy as np
+    import polars as pl
+
+    runs, judges, scores = _score_matrix(judgings)
+    cells = runs.select(CELL).unique(maintain_order=True).with_row_index("cell")
+    cell = runs.join(cells, on=CELL, nulls_equal=True, maintain_order="left")["cell"].to_numpy()
+    there = ~np.isnan(scores)
+    times = there.sum(axis=1)
+    filled = np.where(there, scores, 0)
+    off = np.where(there, scores - (filled.sum(axis=1) / times)[:, None], 0)
+    cells, each, offsets = _fit_judges(cells.drop("cell"), judges, cell, there, off)
+    own = np.where(there, filled - offsets[cell], 0)
+    mean = own.sum(axis=1) / times
+    within = (np.where(there, own - mean[:, None], 0) ** 2).sum(axis=1)
+    figures = {"n": times.astype(float), "mean": mean, "within": within}
+    runs = runs.with_columns(pl.Series(name, values) for name, values in figures.items())
+    return runs.filter(cells["lost"].to_numpy()[cell] > 0), cells, each
+
+
+def _score_matrix(judgings: pl.DataFrame) -> tuple[pl.DataFrame, list[str], Array]:
+    """The runs, the judges, and each judge's mean score of each run; NaN if there is none.
+
+    Runs of a cell stand together, in an order that depends on their scores alone.
+    """
+    import polars as pl
+
+    named = judgings.with_columns(pl.col("judge").fill_null(UNSTATED)).sort("value")
+    judges = sorted(named["judge"].unique())
+    columns = [f"judge {at}" for at in range(len(judges))]
+    wide = (
+        named.with_columns(pl.col("judge").replace_strict(judges, columns))
+        .pivot("judge", index=[*CELL, *EVAL, "run"], values="value", aggregate_function="mean")
+        .sort(*CELL, *columns)
+    )
+    scores = wide.select(pl.col(columns).fill_null(float("nan"))).to_numpy()
+    return wide.select(*CELL, *EVAL), judges, scores
+
+
+def _fit_judges(
+    cells: pl.DataFrame, judges: list[str], cell: Array, there: Array, off: Array
+) -> tuple[pl.DataFrame, pl.DataFrame, Array]:
+    """Least squares of score = output + judge, the outputs eliminated (Searle 1971, ch. 7).
+
+    Args:
+        cells: a row a cell.
+        judges: their names.
+        cell: the cell of each output.
+        there: whether a judge scored an output; outputs × judges.
+        off: how far from the output's mean; 0 if it did not.
+
+    Returns:
+        The cells with JUDGED, a row a cell × judge that shares outputs with SEVERITY_OF, and the
+        severities of all, 0 for those that share none; cells × judges.
+    """
+    import numpy as np
+    import polars as pl
+
+    shares = there / there.sum(axis=1, keepdims=True)
+    scored = _per_cell(there.astype(float), cell, cells.height)
+    together = np.stack(
+        [_per_cell(there * shares[:, [at]], cell, cells.height) for at in range(len(judges))],
+        axis=1,
+    )
+    normal = scored[:, :, None] * np.eye(len(judges)) - together
+    inverse = np.linalg.pinv(normal, hermitian=True)
+    right = _per_cell(off, cell, cells.height)
+    offsets = np.einsum("cij,cj->ci", inverse, right)
+    df = np.linalg.matrix_rank(normal, hermitian=True)
+    trace = np.trace(normal, axis1=1, axis2=2)
+    shared = there & (there.sum(axis=1, keepdims=True) > 1)
+    n_runs = _per_cell(shared.astype(float), cell, cells.height)
+    of_each = (offsets, n_runs, np.diagonal(inverse, axis1=1, axis2=2))
+    named = cells.join(pl.DataFrame({"judge": judges}), how="cross", maintain_order="left_right")
+    each = named.with_columns(
+        pl.Series(name, own.ravel()).cast(kind)
+        for (name, kind), own in zip(SEVERITY_OF.items(), of_each, strict=True)
+    )
+    spread = np.maximum((offsets * right).sum(axis=1), 0)
+    factor = np.divide(trace, df, out=np.zeros(len(df)), where=df > 0)
+    of_cells = zip(JUDGED, (spread, df, factor), strict=True)
+    cells = cells.with_columns(pl.Series(name, own, pl.Float64) for name, own in of_cells)
+    return cells, each.filter(pl.col("n_runs") > 0), offsets
 
 
 LEVELS = EVAL_PART, RUN_PART, JUDGE_PART, SEVERITY = range(4)
@@ -189,8 +389,6 @@ BY_JUDGE = (
     "overall_efficiency",
 )
 """Figures of a run that a judge may have had a part in, beside the rubric's dimensions."""
-JUDGED = ["spread", "lost", "factor"]
-"""What panels say of a cell: the judges' sum of squares, its degrees of freedom, its factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,24 +397,24 @@ class Estimated:
 
     Attributes:
         cells: a row a cell, in the order people read: CELL, n_evals, n_runs, n_judgings (null
-            for figures of runs), `judged` (a judge had a part in the figure), JUDGED (null
-            with one judge, degrees of freedom 0 if no two scored the same output).
+            for figures of runs), `judged` (a judge had a part in the figure), JUDGED (null with
+            one judge).
         evals: what `by_eval` gives, with the row of its cell as `cell`.
         found: the mean squares, in the order of the cells.
-        panels: the judges of cells that had more than one, if there are such cells.
+        judges: a row a cell × judge that shares outputs with another: CELL, judge, SEVERITY_OF.
     """
 
     cells: pl.DataFrame
     evals: pl.DataFrame
     found: MeanSquares
-    panels: Panels | None
+    judges: pl.DataFrame
 
 
 def estimate(judgings: pl.DataFrame) -> Estimated:
     """The components behind the scores or figures that `judgings_of` gives."""
     import polars as pl
 
-    runs, panels = _runs(judgings)
+    runs, crossed, each = _runs(judgings)
     evals = by_eval(runs)
     rubric = pl.col("metric").str.starts_with(RUBRIC)
     cells = (
@@ -229,7 +427,7 @@ def estimate(judgings: pl.DataFrame) -> Estimated:
             on=CELL,
             nulls_equal=True,
         )
-        .join(_cells_with_judges(panels), on=CELL, how="left", nulls_equal=True)
+        .join(crossed, on=CELL, how="left", nulls_equal=True)
         .with_columns(
             pl.when(rubric).then("n_judgings").alias("n_judgings"),
             (rubric | pl.col("metric").is_in(BY_JUDGE)).alias("judged"),
@@ -240,34 +438,21 @@ def estimate(judgings: pl.DataFrame) -> Estimated:
     numbers = cells.select(CELL).with_row_index("cell")
     evals = evals.join(numbers, on=CELL, nulls_equal=True, maintain_order="left")
     judges = cells.select(pl.col(JUDGED).fill_null(0)).to_numpy()
-    return Estimated(cells, evals, mean_squares(evals, cells.height, judges), panels)
+    return Estimated(cells, evals, mean_squares(evals, cells.height, judges), each)
 
 
-def _runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, Panels | None]:
-    """The runs, without their judges' severity if that shows; and the judges' panels."""
+def _runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """What `remove_severity` gives, and the runs of cells with one judge as they are."""
     import polars as pl
 
-    several = of_several(judgings)
+    several = judgings.group_by(CELL).agg(pl.col("judge").n_unique()).filter(pl.col("judge") > 1)
     if several.is_empty():
-        return by_run(judgings), None
-    runs, panels = remove_severity(judgings.join(several, on=CELL, nulls_equal=True))
-    crossed = runs.select(CELL).unique()
-    others = by_run(judgings.join(crossed, on=CELL, how="anti", nulls_equal=True))
-    return pl.concat([runs, others]), panels
-
-
-def _cells_with_judges(panels: Panels | None) -> pl.DataFrame:
-    """CELL and JUDGED of the cells with more than one judge."""
-    import polars as pl
-
-    if panels is None:
-        return pl.DataFrame(
-            schema=dict.fromkeys(CELL, pl.String) | dict.fromkeys(JUDGED, pl.Float64)
-        )
-    figures = zip(JUDGED, (panels.spread, panels.df, panels.factor), strict=True)
-    return panels.cells.with_columns(
-        pl.Series(name, column, dtype=pl.Float64) for name, column in figures
-    )
+        keys = dict.fromkeys(CELL, pl.String)
+        cells = pl.DataFrame(schema=keys | dict.fromkeys(JUDGED, pl.Float64))
+        return by_run(judgings), cells, pl.DataFrame(schema=keys | {"judge": str} | SEVERITY_OF)
+    runs, cells, each = remove_severity(judgings.join(several, on=CELL, nulls_equal=True))
+    others = by_run(judgings.join(runs, on=CELL, how="anti", nulls_equal=True))
+    return pl.concat([runs, others]), cells, each
 
 
 def name_components(found: Estimated) -> pl.DataFrame:
@@ -309,6 +494,8 @@ def note() -> pl.Expr:
     level, component = pl.col("level"), pl.col("component")
     rubric = pl.col("n_judgings").is_not_null()
     unseen = (level == EVAL_PART) & (pl.col("n_evals") < 2)
+    of = level.replace_strict(LEVELS, ("evals", "repeated runs", "repeated judgings", "judges"))
+    df = pl.col("df") + level.is_in([EVAL_PART, SEVERITY])
     sentences = [
         pl.when(unseen).then(pl.lit("With one eval, what evals differ by cannot be seen.")),
         pl.when(component.str.starts_with("eval + run")).then(
@@ -336,25 +523,11 @@ def note() -> pl.Expr:
             pl.lit("No spread was seen, which does not make it 0.")
         ),
         pl.when((pl.col("df") < ROUGH - 1) & ~unseen).then(
-            pl.format("A rough guess: it rests on {}.", _say_ground())
+            pl.format("A rough guess: it rests on few {} ({}).", of, df.cast(pl.Int64))
         ),
     ]
     text = pl.concat_str(sentences, separator=" ", ignore_nulls=True)
     return pl.when(text != "").then(text).alias("note")
-
-
-def _say_ground() -> pl.Expr:
-    """What a component rests on, counted."""
-    import polars as pl
-
-    df = pl.col("df").cast(pl.Int64)
-    beyond = {RUN_PART: ("run", "eval"), JUDGE_PART: ("judging", "run")}
-    counted = pl.when(pl.col("level") == SEVERITY).then(pl.format("{} judges", df + 1))
-    for level, (what, each) in beyond.items():
-        plural = pl.when(df == 1).then(pl.lit(what)).otherwise(pl.lit(f"{what}s"))
-        text = pl.format(f"{{}} {{}} beyond the first of each {each}", df, plural)
-        counted = counted.when(pl.col("level") == level).then(text)
-    return counted.otherwise(pl.format("{} evals", pl.col("n_evals")))
 
 
 HALVINGS = 30
@@ -586,33 +759,11 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
     )
     seen = pl.when(pl.col("ms") > 0).then(pl.col("t") * (pl.col("ms") * pl.col("inverse")).sqrt())
     return (
-        noise.join(
-            _severity_rows(found.panels), on=CELL, nulls_equal=True, maintain_order="left_right"
-        )
+        noise.join(found.judges, on=CELL, nulls_equal=True, maintain_order="left_right")
         .with_columns(
             dimension(),
             (pl.col("severity") - seen).alias("low"),
             (pl.col("severity") + seen).alias("high"),
         )
         .select(SEVERITIES)
-    )
-
-
-def _severity_rows(panels: Panels | None) -> pl.DataFrame:
-    """A row a cell × judge that shares outputs: CELL, judge, severity, n_runs, inverse."""
-    import polars as pl
-
-    types = dict.fromkeys([*CELL, "judge"], pl.String)
-    types |= {"severity": pl.Float64, "n_runs": pl.Int64, "inverse": pl.Float64}
-    if panels is None:
-        return pl.DataFrame(schema=types)
-    judges = pl.DataFrame({"judge": panels.judges})
-    return (
-        panels.cells.join(judges, how="cross", maintain_order="left_right")
-        .with_columns(
-            pl.Series("severity", panels.offsets.ravel()),
-            pl.Series("n_runs", panels.n_runs.ravel()),
-            pl.Series("inverse", panels.inverse.ravel()),
-        )
-        .filter(pl.col("n_runs") > 0)
     )

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from skill_eval_nb.text import as_label, chance, count, figure, lower_first, with_sign
 
 from .comparison import TINY, PairedResult, fewest_moved
-from .inference.intervals import BESIDE
-from .inference.multiple import Adjusted
+from .inference import BESIDE, Adjusted
 from .values import better, unit_of
 
 SAYS = {

@@ -397,7 +397,7 @@ def pair_steps(before: Step, after: Step) -> Paired | None:
     runs: it flips the sign of each query's difference. Its result holds for queries like these, not
         only for these.
     """
-    from skill_eval_nb.stats.inference.exact import exact_p
+    from skill_eval_nb.stats.inference import exact_p
 
     shares = {row.query: row.share for row in before.asked if row.query.split == "test"}
     both = [

@@ -8,10 +8,19 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from skill_eval_nb.stats.inference import exact
-from skill_eval_nb.stats.inference.exact import exact_p, exact_tests, least_p, studentised_p
-from skill_eval_nb.stats.inference.intervals import Cells, detectable, eval_noise, run_noise, tango
-from skill_eval_nb.stats.inference.multiple import benjamini_hochberg
+from skill_eval_nb.stats import inference
+from skill_eval_nb.stats.inference import (
+    Cells,
+    benjamini_hochberg,
+    detectable,
+    eval_noise,
+    exact_p,
+    exact_tests,
+    least_p,
+    run_noise,
+    studentised_p,
+    tango,
+)
 from tests.stats.dealt import doubled_tail, every_deal
 
 Eval = tuple[list[float], list[float]]
@@ -23,12 +32,12 @@ def evals(values: st.SearchStrategy[float], most: int = 4) -> st.SearchStrategy[
     return st.lists(st.tuples(side, side), min_size=1, max_size=most)
 
 
-@pytest.mark.parametrize("few", [exact.FEW, 0], ids=["one by one", "by sum"])
+@pytest.mark.parametrize("few", [inference.FEW, 0], ids=["one by one", "by sum"])
 @settings(max_examples=30)
 @given(sides=evals(sixths | st.integers(0, 300)))
 def test_agrees_with_counting_every_arrangement(few: int, sides: list[Eval]) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(exact, "FEW", few)
+        patched.setattr(inference, "FEW", few)
         assert exact_p(sides) == pytest.approx(doubled_tail(every_deal(sides)), abs=1e-9)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skill_eval_nb.stats import agreement, deltas
-from skill_eval_nb.stats.labels import BESIDE, LEAST, offer_checks
+from skill_eval_nb.stats.checks import BESIDE, LEAST, offer_checks
 from skill_eval_nb.tables import Workspace
 from tests.stats.made import SIDES, Row, examples, world
 

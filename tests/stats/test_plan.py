@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
 from skill_eval_nb.stats import plan
-from skill_eval_nb.stats.inference.exact import exact_p, least_p
-from skill_eval_nb.stats.inference.intervals import detectable
+from skill_eval_nb.stats.inference import detectable, exact_p, least_p
 from skill_eval_nb.stats.plan import Basis, Variances, can_claim, measure_basis
 from tests.stats.made import SIDES, Row, examples, plain, runs_table, two_sides
 from tests.stats.nested import drawn, scores_of

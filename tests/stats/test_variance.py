@@ -73,8 +73,8 @@ def test_an_interval_is_that_of_the_chi_square_where_no_eval_carries_the_spread(
 
 def test_what_is_a_rough_guess_or_below_nothing_says_so() -> None:
     few, many, two = (parts(scores_of(drawn((1, evals, 3, 3)))) for evals in (6, 20, 2))
-    assert "rests on 6 evals" in few["eval"]["note"]
-    assert "12 runs beyond the first of each eval" in few["run"]["note"]
+    assert "rests on few evals (6)" in few["eval"]["note"]
+    assert "rests on few repeated runs (12)" in few["run"]["note"]
     assert few["judge"]["note"] is many["eval"]["note"] is None
     assert two["eval"]["variance"] is not None
     assert two["eval"]["low"] is two["eval"]["high"] is two["judge"]["share_low"] is None
@@ -105,7 +105,7 @@ def test_judges_are_crossed_with_runs() -> None:
     assert sum(shares[:3]) == pytest.approx(1)
     assert shares[3] is None
     assert "beyond its usual severity" in found["judge"]["note"]
-    assert "rests on 3 judges" in found["judge severity"]["note"]
+    assert "rests on few judges (3)" in found["judge severity"]["note"]
 
 
 def test_a_judge_s_severity_is_no_noise_and_takes_outputs_in_common() -> None:

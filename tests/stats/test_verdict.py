@@ -5,9 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skill_eval_nb.stats.comparison import compare
-from skill_eval_nb.stats.inference.exact import Sides, exact_p
-from skill_eval_nb.stats.inference.intervals import tango, typical_values
-from skill_eval_nb.stats.inference.multiple import Adjusted
+from skill_eval_nb.stats.inference import Adjusted, Sides, exact_p, tango, typical_values
 from skill_eval_nb.stats.verdict import SAYS, verdict
 from tests.stats.dealt import doubled_tail, every_deal, every_flip
 

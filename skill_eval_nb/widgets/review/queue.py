@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
-from skill_eval_nb.stats.labels import offer_checks
+from skill_eval_nb.stats.checks import offer_checks
 from skill_eval_nb.stats.pairing import choose, side
 from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import count

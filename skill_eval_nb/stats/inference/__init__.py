@@ -1,1 +1,0 @@
-"""How sure: exact tests, intervals, detectable effects, several questions at once."""
