@@ -24,10 +24,9 @@ from skill_eval_nb.models.ask import (
     text_block,
 )
 
-from .evidence import SHOWN_CHARS, Showing, uncover_names
-from .evidence.contents import cut, shares
-from .evidence.show import transcript_of
+from .contents import SHOWN_CHARS, cut, shares
 from .judge import Case, payment_of, showing_of
+from .show import Showing, transcript_of, uncover_names
 
 PRIORITIES = ("high", "medium", "low")
 SUGGESTION = ("priority", "category", "suggestion", "expected_impact")

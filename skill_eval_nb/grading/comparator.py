@@ -30,8 +30,7 @@ from skill_eval_nb.models.ask import (
     text_block,
 )
 
-from .evidence import SHOWN_CHARS, Cover, Showing, uncover_names
-from .evidence.contents import IMAGES
+from .contents import IMAGES, SHOWN_CHARS
 from .judge import (
     EXPECTED,
     Case,
@@ -40,6 +39,7 @@ from .judge import (
     payment_of,
     showing_of,
 )
+from .show import Cover, Showing, uncover_names
 
 Answer = dict[str, Any]
 """A complete and valid answer of the form `SCHEMA`, with its items in the order of the question."""

@@ -47,9 +47,9 @@ from skill_eval_nb.models.ask import (
     text_block,
 )
 
-from .evidence import Showing, show, uncover_names
-from .evidence.contents import IMAGES, SHOWN_CHARS
+from .contents import IMAGES, SHOWN_CHARS
 from .grades import rubric_summary
+from .show import Showing, show, uncover_names
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import StructuralExpectation, mend
+from skill_eval_nb.grading.check_types import CheckContext
+from skill_eval_nb.grading.outputs import CheckVerdict, list_outputs, verdict_unscored
 from skill_eval_nb.grading.structural import OF_TRANSCRIPT, verdicts_on
-from skill_eval_nb.grading.structural.outputs import CheckVerdict, list_outputs, verdict_unscored
-from skill_eval_nb.grading.structural.types import CheckContext
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.running.asking import AskingProgress, Terms
 from skill_eval_nb.running.stored_runs import transcript_in

@@ -17,8 +17,8 @@ import msgspec
 
 from skill_eval_nb.disk import inside, leads_out, read_bytes, write_atomic
 from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
-from skill_eval_nb.grading.structural.outputs import Content
-from skill_eval_nb.grading.structural.types import read_table
+from skill_eval_nb.grading.check_types import read_table
+from skill_eval_nb.grading.outputs import Content
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import OF_EVALS
 from skill_eval_nb.tables.columns import RunRef, frame_of

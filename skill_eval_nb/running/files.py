@@ -24,7 +24,7 @@ import msgspec
 
 from skill_eval_nb.disk import is_plain, leads_out, open_file, read_bytes, remove_file, remove_tree
 from skill_eval_nb.documents import Faults, Judging, Timing, dump, mend, parse, to_json
-from skill_eval_nb.grading.sandbox.box import take_back
+from skill_eval_nb.grading.box import take_back
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.read import decoder
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.documents.transcript import read_events
-from skill_eval_nb.grading.evidence.show import transcript_of
-from skill_eval_nb.grading.structural.outputs import Record, read_record
+from skill_eval_nb.grading.outputs import Record, read_record
+from skill_eval_nb.grading.show import transcript_of
 from skill_eval_nb.widgets.show.transcript import transcript_of as steps_of
 
 CALLED = {"type": "tool_use", "id": "c1", "name": "sh", "input": {"command": "ls"}}

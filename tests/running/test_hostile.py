@@ -172,7 +172,7 @@ def test_an_agent_reaches_nothing_and_leaves_nothing_and_what_takes_too_much_is_
     text = attacked["child"]["text"]
     assert "go" in text
     assert DONE in text
-    assert LEFT.search(text)
+    assert bool(LEFT.search(text)) == (agent == "claude-code")
     until(lambda: not running(host.mark), 20)
 
 

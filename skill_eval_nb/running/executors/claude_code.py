@@ -18,10 +18,10 @@ from typing import Any, cast
 
 from skill_eval_nb import skill_md
 from skill_eval_nb.documents.transcript import read_steps, skill_asked_for
-from skill_eval_nb.grading.sandbox import Box, left_words
-from skill_eval_nb.grading.sandbox.limits import Watch
+from skill_eval_nb.grading.sandbox import Box, Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
 from skill_eval_nb.models.client import ON_RETRY, Retry
+from skill_eval_nb.text import count
 
 from ..protocol import ON_EVENTS, Execution, Skill, Task
 from . import harness as program
@@ -256,7 +256,8 @@ def events_of_end(turned_away: Sequence[str], left: int) -> tuple[dict[str, Any]
     'Not passed on to the model: GET /secret.'
     """
     refused = f"Not passed on to the model: {', '.join(turned_away)}." if turned_away else ""
-    notices = {"turned_away": refused, "left_behind": left_words(left) if left else ""}
+    were = f"{count(left, 'process')} it left behind {'was' if left == 1 else 'were'} ended."
+    notices = {"turned_away": refused, "left_behind": were if left else ""}
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return tuple(
         {"type": "system", "subtype": subtype, "timestamp": now, "content": content}

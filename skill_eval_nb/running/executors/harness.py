@@ -23,9 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, lent, python, wrap_command
-from skill_eval_nb.grading.sandbox.limits import descendants
-from skill_eval_nb.grading.sandbox.process import LONGEST_END
+from skill_eval_nb.grading.box import Box, BoxLimits, lent, python, wrap_command
+from skill_eval_nb.grading.sandbox import LONGEST_END, descendants
 from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.usage import Usage
 

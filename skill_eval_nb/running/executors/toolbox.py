@@ -16,7 +16,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, python, used
+from skill_eval_nb.grading.box import Box, BoxLimits, python, used
+from skill_eval_nb.grading.sandbox import arun
 
 from ..protocol import SandboxKind, Skill, Task
 
@@ -278,8 +279,8 @@ class Toolbox:
         texts = [_decode_output(ran.stdout), _decode_output(ran.stderr)]
         if ran.cut:
             texts.append(f"[Of each stream only the first {kept:,} bytes were kept.]")
-        if failed or ran.left:
-            texts.append(f"[{ran.message if failed else ran.left_words}]")
+        if failed:
+            texts.append(f"[{ran.message}]")
         return ToolResult("\n".join(filter(None, texts)) or "(no output)", failed)
 
     async def _file(self, name: str, given: Mapping[str, Any], seconds: float) -> ToolResult:

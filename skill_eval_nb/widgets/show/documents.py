@@ -23,8 +23,8 @@ from urllib.parse import unquote
 import msgspec
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.grading.evidence import contents, extractor
-from skill_eval_nb.grading.evidence.extractor import CELL, COLUMNS, ROWS
+from skill_eval_nb.grading import contents, extractor
+from skill_eval_nb.grading.extractor import CELL, COLUMNS, ROWS
 from skill_eval_nb.text import count, size
 
 from ..ui import Bytes, Child, Node, h

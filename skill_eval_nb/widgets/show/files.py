@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from skill_eval_nb.disk import decode, decode_text, open_file, wide
 from skill_eval_nb.documents import Timing
-from skill_eval_nb.grading.evidence.contents import Entry, entries
+from skill_eval_nb.grading.contents import Entry, entries
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
 from skill_eval_nb.text import natural
 from skill_eval_nb.workspace import Problems

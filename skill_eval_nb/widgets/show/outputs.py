@@ -13,7 +13,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from skill_eval_nb.disk import decode_text
-from skill_eval_nb.grading.evidence.contents import Content, Entry, content_of, picture_kind
+from skill_eval_nb.grading.contents import Content, Entry, content_of, picture_kind
 from skill_eval_nb.text import CHARACTERS, compare_texts, count, fold_rows, size, some
 
 from ..ui import Child, Node, h, offer

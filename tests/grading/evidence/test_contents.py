@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.grading.evidence import contents
-from skill_eval_nb.grading.evidence.contents import (
+from skill_eval_nb.grading import contents
+from skill_eval_nb.grading.contents import (
     IMAGE_BYTES,
     IMAGE_SIDE,
     NotExtracted,

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.evidence import Cover, uncover_names
-from skill_eval_nb.grading.evidence.show import Transcript, transcript_of
+from skill_eval_nb.grading.show import Cover, Transcript, transcript_of, uncover_names
 from tests.documents.generated import ANY_JSON
 from tests.grading.evidence.made import called, said
 

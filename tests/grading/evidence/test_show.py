@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.evidence import Showing, show
+from skill_eval_nb.grading.show import Showing, show
 from tests.grading.evidence.made import pdf, picture, said, written
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from skill_eval_nb.grading import sandbox
+from skill_eval_nb.grading.box import used
 from skill_eval_nb.grading.sandbox import (
     Box,
     SandboxMissing,
     available,
     lent,
-    process,
     run_in_box,
-    used,
     why_not,
 )
 from tests.bubblewrap import needed
@@ -236,7 +236,7 @@ def anew():
 
 @pytest.mark.usefixtures("anew")
 def test_nothing_runs_unkept_unless_that_is_spelled_out(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(process.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(sandbox.platform, "system", lambda: "Linux")
     monkeypatch.setenv("PATH", str(tmp_path))
     why = available()
     assert why is not None
@@ -259,7 +259,7 @@ def test_one_that_is_there_but_does_not_work(monkeypatch, tmp_path):
     false.chmod(0o755)
     tmp_path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(process, "wrap_command", lambda *_: nullcontext(([str(false)], ())))
+    monkeypatch.setattr(sandbox, "wrap_command", lambda *_: nullcontext(([str(false)], ())))
     why = available()
     assert why is not None
     assert "No permissions to create a new namespace" in why

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skill_eval_nb.grading.actions import is_error
 from skill_eval_nb.grading.structural import OF_TRANSCRIPT
-from skill_eval_nb.grading.structural.actions import is_error
 from tests.cli.calls import run
 from tests.corpus.build import lay
 from tests.documents.generated import ANY_JSON

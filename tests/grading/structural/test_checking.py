@@ -17,9 +17,9 @@ from skill_eval_nb import disk
 from skill_eval_nb.disk import NO_LINK, read_bytes
 from skill_eval_nb.documents import Eval, Expectation, Structural, StructuralExpectation, dump, mend
 from skill_eval_nb.documents.run import CHECK_FAILED
+from skill_eval_nb.grading.check_types import CheckContext
+from skill_eval_nb.grading.outputs import BadGlob, Outputs, list_outputs, match_pattern
 from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT, check, expectations_of
-from skill_eval_nb.grading.structural.outputs import BadGlob, Outputs, list_outputs, match_pattern
-from skill_eval_nb.grading.structural.types import CheckContext
 from tests.grading.structural.made import checked, lay, wanted
 
 
@@ -168,7 +168,7 @@ def test_layer_1_s_expectations_of_an_eval():
 
 
 @pytest.mark.parametrize(
-    "place", ["checking.exists", "checking.read_table", "checking.contains", "search.near_by"]
+    "place", ["structural.exists", "structural.read_table", "structural.contains", "search.near_by"]
 )
 def test_a_check_that_fails_itself_ends_no_other(tmp_path, monkeypatch, place):
     """Whatever goes wrong that nobody thought of: it is said, and the others are scored."""
@@ -176,7 +176,7 @@ def test_a_check_that_fails_itself_ends_no_other(tmp_path, monkeypatch, place):
     def fail(*_, **__):
         raise KeyError("nobody thought of it")
 
-    monkeypatch.setattr(f"skill_eval_nb.grading.structural.{place}", fail)
+    monkeypatch.setattr(f"skill_eval_nb.grading.{place}", fail)
     checks = [
         wanted("file_exists", pattern="a.csv"),
         wanted("csv_valid", pattern="a.csv"),

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from skill_eval_nb.grading.structural import check
-from skill_eval_nb.grading.structural.outputs import Content
-from skill_eval_nb.grading.structural.search import (
+from skill_eval_nb.grading.outputs import Content
+from skill_eval_nb.grading.search import (
     BadPattern,
     Clock,
     OutOfTime,
@@ -20,6 +19,7 @@ from skill_eval_nb.grading.structural.search import (
     compile_pattern,
     sought,
 )
+from skill_eval_nb.grading.structural import check
 from tests.grading.structural.made import checked, lay, wanted
 
 HANGING = {

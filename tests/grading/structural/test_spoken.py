@@ -7,8 +7,8 @@ import time
 import pytest
 
 from skill_eval_nb.documents import Expectation, mend
-from skill_eval_nb.grading.structural import check
-from skill_eval_nb.grading.structural.checking import (
+from skill_eval_nb.grading.structural import (
+    check,
     either,
     files_named,
     may_deny,

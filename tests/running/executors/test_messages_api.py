@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skill_eval_nb.grading import sandbox as availability
 from skill_eval_nb.grading.sandbox import available
-from skill_eval_nb.grading.sandbox import process as availability
 from skill_eval_nb.models import Connection, Usage
 from skill_eval_nb.running.executors.messages_api import MessagesApi
 from skill_eval_nb.running.executors.toolbox import fault, tools

@@ -12,8 +12,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import recognise
-from skill_eval_nb.grading import sandbox
-from skill_eval_nb.grading.structural import checking
+from skill_eval_nb.grading import sandbox, structural
 from skill_eval_nb.running.stored_runs import grade_stored
 from tests.checkout import ROOT
 from tests.corpus.build import lay
@@ -121,14 +120,14 @@ def test_what_one_output_breaks_is_told_and_the_other_runs_are_graded(tmp_path, 
     other = RUN.replace("run-1", "run-2")
     files = {f"{RUN}/outputs/a.csv": "break", f"{other}/outputs/a.csv": "a\n1\n"}
     checks = [{"id": "S1", "type": "csv_valid", "pattern": "a.csv"}]
-    own = checking.read_table
+    own = structural.read_table
 
     def read_table(name, content):
         if content.text == "break":
             raise ZeroDivisionError
         return own(name, content)
 
-    monkeypatch.setattr(checking, "read_table", read_table)
+    monkeypatch.setattr(structural, "read_table", read_table)
     folder = workspace(tmp_path, files, checks)
     result = grade_stored(folder)
     assert [run.outcome for run in result.runs] == ["written"] * 2

@@ -44,7 +44,7 @@ def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
 
 def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> None:
     why = "The sandbox is bubblewrap, and no `bwrap` was found."
-    for place in ("grading.sandbox.process", "widgets.run.plan"):
+    for place in ("grading.sandbox", "widgets.run.plan"):
         monkeypatch.setattr(f"skill_eval_nb.{place}.available", lambda: why)
     panel = panel_on(skill, **SMALL)
     assert panel.plan is None

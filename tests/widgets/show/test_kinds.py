@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pygments.lexers import JavascriptLexer, PythonLexer
 
 from skill_eval_nb.disk import decode_text
-from skill_eval_nb.grading.evidence import contents as extracting
+from skill_eval_nb.grading import contents as extracting
 from skill_eval_nb.widgets.show import documents, outputs
 from skill_eval_nb.widgets.show.documents import (
     highlight_lines,

@@ -1,4 +1,4 @@
-"""The verdicts on what a run has produced; checks share the files that they read."""
+"""Layer 1: deterministic checks of what a run has produced, and of what was done in it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,31 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.text import count
 
-from ..grades import count_verdicts
 from .actions import VERDICTS, ActionCheck
+from .box import BoxKind
+from .check_types import (
+    ENDINGS,
+    KINDS,
+    OF_TRANSCRIPT,
+    Check,
+    CheckContext,
+    CsvTable,
+    as_structural,
+    contains,
+    contains_not,
+    csv_valid,
+    custom_script,
+    exists,
+    expectations_of,
+    file_count,
+    lost_fields,
+    no_match,
+    read_table,
+    row_count,
+    sought_by,
+    unknown_type,
+)
+from .grades import count_verdicts
 from .outputs import (
     BadGlob,
     CheckVerdict,
@@ -29,27 +52,8 @@ from .outputs import (
     verdict_unscored,
 )
 from .search import BadPattern, sought
-from .types import (
-    ENDINGS,
-    OF_TRANSCRIPT,
-    Check,
-    CheckContext,
-    CsvTable,
-    Sandbox,
-    as_structural,
-    contains,
-    contains_not,
-    csv_valid,
-    custom_script,
-    exists,
-    file_count,
-    lost_fields,
-    no_match,
-    read_table,
-    row_count,
-    sought_by,
-    unknown_type,
-)
+
+__all__ = ["KINDS", "OF_TRANSCRIPT", "check", "expectations_of", "verdicts_on"]
 
 
 def verdict_on(
@@ -229,7 +233,7 @@ def check(
     *,
     near: int = 2,
     allow_scripts: bool = False,
-    sandbox: Sandbox = "bubblewrap",
+    sandbox: BoxKind = "bubblewrap",
 ) -> Structural:
     """Check what a run has produced: layer 1, without a model.
 

@@ -9,10 +9,10 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import LARGEST
 from skill_eval_nb.documents import Eval, Expectation, StructuralExpectation, mend
@@ -36,7 +36,7 @@ from .outputs import (
 from .search import SearchTerms, TextSearch, sought
 
 if TYPE_CHECKING:
-    from skill_eval_nb.grading.sandbox import Ran
+    from .box import BoxKind, Ran
 
 OF_SKILL_EVALUATOR = (
     "file_exists",
@@ -122,9 +122,6 @@ def unknown_type(kind: str) -> str:
     return f"{kind!r} is not a type of check; {hint}"
 
 
-Sandbox = Literal["bubblewrap", "none"]
-
-
 KEPT_BYTES = 8 * 2**20
 """Files up to this many bytes in total are kept in memory for the next check; with the text that is
 made of them they may take five times as much."""
@@ -149,7 +146,7 @@ class CheckContext:
     transcript: Path | None
     near: int
     allow_scripts: bool
-    sandbox: Sandbox
+    sandbox: BoxKind
     matched: dict[str, list[str]] = field(default_factory=dict)
     kept: dict[str, Content] = field(default_factory=dict)
     room: int = KEPT_BYTES
@@ -461,7 +458,7 @@ def custom_script(wanted: StructuralExpectation, setting: CheckContext) -> Check
         return verdict_unscored("there is no `script` to run")
     if not setting.allow_scripts:
         return verdict_unscored("scripts run only if they are allowed: allow_scripts=True")
-    from skill_eval_nb.grading import sandbox
+    from . import sandbox
 
     if kind != "none" and (why := sandbox.available()) is not None:
         return verdict_unscored(f"there is no sandbox to run the script in: {why}")
@@ -479,10 +476,7 @@ def custom_script(wanted: StructuralExpectation, setting: CheckContext) -> Check
             ran = sandbox.run_in_box(box, ["bash", "-c", script])
         except (OSError, ValueError) as error:  # ValueError: a null byte in the script
             return verdict_unscored(f"the script cannot be started: {error}")
-    found = _script_verdict(script, ran)
-    if not ran.left:
-        return found
-    return replace(found, evidence=f"{found.evidence}; {ran.left_words.removesuffix('.')}")
+    return _script_verdict(script, ran)
 
 
 def _copy(outputs: Outputs, to: Path) -> None:

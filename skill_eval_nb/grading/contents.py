@@ -26,8 +26,8 @@ from typing import Any, BinaryIO
 from skill_eval_nb.disk import decode_text, open_file
 from skill_eval_nb.text import natural
 
-from .. import sandbox
-from ..sandbox import Ran
+from . import sandbox
+from .box import Ran, python
 
 SHOWN_CHARS = 120_000
 """Room in characters; some 30,000 tokens of English."""
@@ -180,7 +180,6 @@ def _run_extractor(path: str, kind: str, seconds: float) -> Ran:
     ]
     program, file = ("/extractor.py", f"/file.{kind}") if boxed else (str(_PROGRAM), path)
     kept_in: sandbox.BoxKind = "bubblewrap" if boxed else "none"
-    python = [sandbox.python(kept_in), "-I", "-S", "-B", program]
     with tempfile.TemporaryDirectory() as folder:
         box = sandbox.Box(
             Path(folder),
@@ -190,7 +189,8 @@ def _run_extractor(path: str, kind: str, seconds: float) -> Ran:
             ),
             kind=kept_in,
         )
-        command = [*python, kind, file, str(MOST_CHARS), *libraries]
+        command = [python(kept_in), "-I", "-S", "-B", program]
+        command += [kind, file, str(MOST_CHARS), *libraries]
         return (
             sandbox.run_in_box(box, command)
             if os.name == "posix"

@@ -99,9 +99,7 @@ class Ran:
         stderr: the first `output_bytes` of its errors.
         cut: whether more was printed than is kept.
         ended: why it ended.
-        message: the same in words, with the exceeded limit and what was left behind.
-        left: processes that were still running when the command had ended by itself, and were
-            then ended. With kind "none" only its group is counted, and only on Linux.
+        message: the same in words, with the exceeded limit.
     """
 
     exit_code: int
@@ -110,27 +108,6 @@ class Ran:
     cut: bool
     ended: Ended
     message: str
-    left: int = 0
-
-    @property
-    def left_words(self) -> str:
-        """How many processes it left behind, as a sentence; empty if there were none.
-
-        >>> Ran(0, b"", b"", False, "exit", "", left=2).left_words
-        '2 processes it left behind were ended.'
-        """
-        return left_words(self.left)
-
-
-def left_words(left: int) -> str:
-    """How many processes were left behind, as a sentence; empty if there were none."""
-    if left < 1:
-        return ""
-    return (
-        "1 process it left behind was ended."
-        if left == 1
-        else f"{left:,} processes it left behind were ended."
-    )
 
 
 INSIDE = "/box"
@@ -191,17 +168,8 @@ _LIMITED = (
     "2>/dev/null; {then}"
 )
 _BECOME = 'exec "$@"'
-REPORT_FD = 9
-"""The descriptor that a counting shell writes to; shells know none above 9."""
-_COUNT = (
-    # the shell is process 1, which no signal from inside can end, and prints nothing itself
-    f'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&- {REPORT_FD}>&-); code=$?; left=-1; '
-    "for place in /proc/[0-9]*; do while read -r key state rest; do case $key$state in "
-    "State:[ZX]) break;; State:*) left=$((left + 1)); break;; esac; "
-    f"done < $place/status; done; echo $left >&{REPORT_FD}; exit $code"
-)
-"""Runs a command as a child and then counts the remaining processes: once the shell has ended, the
-kernel ends them, too, and it is too late to count."""
+_AS_CHILD = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
+"""The shell stays as process 1, which no signal from inside can end, and prints nothing itself."""
 
 
 _SHOW = (
@@ -257,25 +225,13 @@ def wrap_command(
 
 @contextlib.contextmanager
 def _in_memory(data: bytes) -> Iterator[int]:
-    with above(os.memfd_create("box")) as file:
+    file = os.memfd_create("box")
+    try:
         os.write(file, data)
         os.lseek(file, 0, os.SEEK_SET)
         yield file
-
-
-@contextlib.contextmanager
-def above(file: int) -> Iterator[int]:
-    """An open file under another number, above those that shells use themselves."""
-    import fcntl
-
-    try:
-        other = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, REPORT_FD + 1)
     finally:
         os.close(file)
-    try:
-        yield other
-    finally:
-        os.close(other)
 
 
 _LOAD, _EQUAL, _GREATER, _GIVE = 0x20, 0x15, 0x25, 0x06
@@ -362,8 +318,7 @@ def limit_command(box: Box, argv: Sequence[str]) -> list[str]:
     """`argv` with limits of the kernel, which apply even if nobody watches.
 
     They are set inside the box: outside, the limit of processes would count everything that the
-    user runs on this machine. The shell that sets them stays as process 1, and reports through
-    `REPORT_FD`, if that is open, how many processes the command left behind.
+    user runs on this machine.
     """
     boxed, limits = box.kind != "none", box.limits
     script = _LIMITED.format(
@@ -372,7 +327,7 @@ def limit_command(box: Box, argv: Sequence[str]) -> list[str]:
         memory=math.ceil(limits.memory_bytes / 1024),
         processes=2 * limits.processes if boxed else "unlimited",
         open=OPEN_FILES,
-        then=_COUNT if boxed else _BECOME,
+        then=_AS_CHILD if boxed else _BECOME,
     )
     return ["/bin/sh", "-c", script, "box", *argv]
 

@@ -31,6 +31,7 @@ from skill_eval_nb.documents.transcript import (
 )
 from skill_eval_nb.text import count, some
 
+from .check_types import compare, verdict_undecided
 from .outputs import (
     CheckVerdict,
     Content,
@@ -43,7 +44,6 @@ from .outputs import (
     verdict_unscored,
 )
 from .search import SearchTerms, TextSearch
-from .types import compare, verdict_undecided
 
 MOST_SHOWN = 6
 """The most calls shown as evidence."""

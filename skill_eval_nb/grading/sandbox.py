@@ -1,4 +1,10 @@
-"""Run a command in a box, to its end or to a limit, and end everything that it started."""
+"""Run untrusted commands: with one folder, no network, no keys, and limits.
+
+A `Box` says what a command may see and use; `run_in_box` runs a command in it, to its end or to a
+limit, and says how it ended. The commands come from an agent, or from a `custom_script` check:
+whatever they try, nothing outside their folder is read or changed, and none of their processes
+stays behind.
+"""
 
 from __future__ import annotations
 
@@ -12,36 +18,32 @@ import select
 import selectors
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from .box import (
-    REPORT_FD,
+    DEEPEST,
+    TEMPORARY_BYTES,
     Box,
     BoxKind,
     BoxLimits,
     Ended,
     Ran,
-    above,
+    Used,
     environment,
     lent,
     limit_command,
+    used,
     wrap_command,
 )
-from .limits import EVERY, Watch, descendants, has_ended, in_group, many, size
-
-_TELL = (
-    f'if [ -w "$0" ]; then exec {REPORT_FD}>"$0"; else exec {REPORT_FD}>/dev/null; fi; exec "$@"'
-)
-"""Opens the pipe for reports under a number that a shell knows."""
-
 
 LONGEST_END = 10.0
 """Seconds that bubblewrap may take to end after its first process was killed."""
@@ -56,15 +58,12 @@ class Process:
         info: a pipe that reports the first process inside; None if the box has no first process
             of its own, and after it has been read.
         command: the end of the command line of the first process inside.
-        counted: a pipe (both ends) that reports how many processes were left behind; None if the
-            box has no first process of its own.
         inside: the first process inside, by its id outside; None while it is not known.
     """
 
     popen: subprocess.Popen[bytes]
     info: int | None = None
     command: bytes = b""
-    counted: tuple[int, int] | None = None
     inside: int | None = field(init=False, default=None)
     _first: int | None = field(init=False, default=None)
     _text: bytes = field(init=False, default=b"")
@@ -90,15 +89,6 @@ class Process:
                 self.inside, self._first = inside, first
             else:
                 os.close(first)
-
-    def count_left(self) -> int:
-        """How many processes a command left behind when it ended by itself."""
-        if self.counted is None:
-            return sum(1 for _ in in_group(self.popen.pid))
-        if not _is_readable(self.counted[0], 0):  # there never was a box
-            return 0
-        last = os.read(self.counted[0], 4096).split()[-1:]
-        return int(last[0]) if last and last[0].isdigit() and len(last[0]) < len("10000") else 0
 
     def _end_first(self) -> None:
         """End the first process inside, if it is known: then the kernel ends all others."""
@@ -132,9 +122,8 @@ class Process:
         self.popen.wait()
         self._end_first()  # it may have become known only now
         self._end_group()
-        for end in (self.info, *(self.counted or ())):
-            if end is not None:
-                os.close(end)
+        if self.info is not None:
+            os.close(self.info)
         if self._first is not None:
             _is_readable(self._first, None)  # until it and everything below it has ended
             os.close(self._first)
@@ -163,22 +152,17 @@ def _start_plain(box: Box, argv: Sequence[str]) -> Process:
 
 
 def _start_boxed(box: Box, argv: Sequence[str]) -> Process:
-    info_read, info_write = os.pipe()
-    counted = os.pipe()
-    # opened through /proc, so that the command inherits no copy of it
-    through = ["/bin/sh", "-c", _TELL, f"/proc/{os.getpid()}/fd/{counted[1]}"]
+    info_read, info = os.pipe()
     try:
-        with (
-            above(info_write) as info,
-            wrap_command(box, argv, "--info-fd", str(info)) as (command, files),
-        ):
-            popen = _popen([*through, *command], {}, keep=(*files, info))
+        with wrap_command(box, argv, "--info-fd", str(info)) as (command, files):
+            popen = _popen(command, {}, keep=(*files, info))
     except BaseException:
-        for end in (info_read, *counted):
-            os.close(end)
+        os.close(info_read)
         raise
+    finally:
+        os.close(info)
     first = b"".join(os.fsencode(part) + b"\0" for part in limit_command(box, argv))
-    return Process(popen, info_read, first, counted)
+    return Process(popen, info_read, first)
 
 
 def _is_readable(fd: int, seconds: float | None) -> bool:
@@ -205,6 +189,167 @@ def _popen(
         bufsize=0,
         start_new_session=True,
     )
+
+
+# ── what a running command takes ─────────────────────────────────────────────────────────────────
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def measure_unlinked(tree: Iterable[int]) -> dict[int, int]:
+    """The bytes of deleted files that processes still have open, by the device."""
+    files: dict[tuple[int, int], int] = {}
+    for pid in tree:
+        with contextlib.suppress(OSError):  # it has ended
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    found = entry.stat()
+                    if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
+                        files[found.st_dev, found.st_ino] = found.st_blocks * 512
+    taken: dict[int, int] = {}
+    for (device, _), size in files.items():
+        taken[device] = taken.get(device, 0) + size
+    return taken
+
+
+def measure_memory(tree: Sequence[int], enough: int) -> int:
+    """Memory of processes in bytes; exact only if a rough count exceeds `enough`.
+
+    The rough count takes shared memory as often as there are processes that share it.
+    """
+    rough = sum(map(_resident_bytes, tree))
+    return rough if rough <= enough else sum(map(_memory_share, tree))
+
+
+def _resident_bytes(pid: int) -> int:
+    """Memory of a process in bytes, including everything that it shares with others."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, IndexError):  # it has ended
+        return 0
+
+
+def _memory_share(pid: int) -> int:
+    """Memory of a process in bytes, with shared memory divided among its users."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123
+        return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:"))
+    return 0
+
+
+def inside_of(tree: Iterable[int]) -> int | None:
+    """A process that is already inside the box; None if there is none, or no box."""
+    with contextlib.suppress(OSError):
+        own = os.readlink("/proc/self/ns/net")  # noqa: PTH115
+        for pid in tree:
+            with contextlib.suppress(OSError):  # it has ended
+                if os.readlink(f"/proc/{pid}/ns/net") != own:  # noqa: PTH115
+                    return pid
+    return None
+
+
+EVERY = 0.05
+"""Seconds between two looks, which take at most half of the time. The disk is checked less often,
+in at most a tenth of the time, unless it fills fast."""
+
+
+class Watch:
+    """Watches a running box, and says when it exceeds a limit."""
+
+    def __init__(self, box: Box) -> None:
+        """See what the folders of the box take before it runs."""
+        self.box = box
+        self._disk = box.folder.stat().st_dev
+        self._before = used(box)
+        self._free = os.statvfs(box.folder)
+        self._look_at = 0.0
+
+    def passed(self, first: int | None) -> tuple[Ended, str] | None:
+        """The limit that is exceeded now, in words; None if none is.
+
+        Args:
+            first: the process that is counted with all its descendants; None if processes are
+                not known.
+        """
+        limits = self.box.limits
+        tree = [] if first is None else list(descendants(first))
+        if len(tree) > limits.processes:
+            return "killed", f"it had more than {limits.processes} processes at one time"
+        taken = measure_unlinked(tree)
+        unlinked = taken.pop(self._disk, 0)
+        most = limits.memory_bytes - sum(taken.values())  # what is on no disk is in memory
+        if measure_memory(tree, most) > most:
+            return "killed", f"it took more than {size(limits.memory_bytes)} of memory"
+        inside = inside_of(tree)
+        if inside is not None and _in_memory(inside, self.box) > limits.entries:
+            return "disk", f"it had more than {limits.entries:,} files in memory"
+        return self._passed_on_disk(unlinked)
+
+    def _passed_on_disk(self, unlinked: int) -> tuple[Ended, str] | None:
+        now, free = time.monotonic(), os.statvfs(self.box.folder)
+        if now < self._look_at and not self._is_filling(free):
+            return None
+        limits, before = self.box.limits, self._before
+        most = before.bytes + limits.disk_bytes - unlinked, before.entries + limits.entries
+        grown = used(self.box, Used(*most))
+        after = time.monotonic()
+        self._look_at, self._free = after + max(EVERY, 10 * (after - now)), free
+        if grown.deep:
+            return "disk", f"its folders are more than {DEEPEST} deep, or their paths too long"
+        if grown.entries > most[1]:
+            return "disk", f"its folder grew by more than {limits.entries:,} files and folders"
+        if grown.bytes > most[0]:
+            return "disk", f"its folder grew by more than {size(limits.disk_bytes)}"
+        return None
+
+    def _is_filling(self, free: os.statvfs_result) -> bool:
+        """Whether the disk, which others use, too, has lost a tenth of what the box may take."""
+        limits = self.box.limits
+        return (
+            10 * (self._free.f_ffree - free.f_ffree) > limits.entries
+            or 10 * (self._free.f_bfree - free.f_bfree) * free.f_frsize > limits.disk_bytes
+        )
+
+
+def descendants(first: int) -> Iterator[int]:
+    """A process and all its descendants that are still running; Linux only."""
+    pending = [first]
+    while pending:
+        pid = pending.pop()
+        yield pid
+        with contextlib.suppress(OSError):  # it has ended
+            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+                    pending.extend(map(int, file.read().split()))
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process has ended, even if its parent has not collected it; Linux only."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+    except OSError:
+        return True
+
+
+def size(count: int) -> str:
+    """A number of bytes in words.
+
+    >>> size(512 * 1024 * 1024), size(2000)
+    ('512 MiB', '2,000 bytes')
+    """
+    return f"{count // 1024**2:,} MiB" if count >= 1024**2 else f"{count:,} bytes"
+
+
+def _in_memory(inside: int, box: Box) -> int:
+    """Files and folders in the box's own folders in memory, which only have a size limit."""
+    count = 0
+    for folder in ("/dev/shm", *(["/tmp"] if box.temporary is None else [])):  # noqa: S108
+        with contextlib.suppress(OSError):  # it has ended
+            found = os.statvfs(f"/proc/{inside}/root{folder}")
+            if found.f_blocks * found.f_frsize == TEMPORARY_BYTES:  # not the machine's own
+                count += found.f_files - found.f_ffree
+    return count
 
 
 CHUNK = 65536
@@ -342,24 +487,19 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
             elif (begun := time.monotonic()) >= look_at:
                 passed = watch.passed(process.look())
                 look_at = max(begun + EVERY, 2 * time.monotonic() - begun)
-        left = process.count_left() if passed is None else 0
-        if left + 1 > limits.processes:  # it happened between two looks
-            passed = "killed", many(limits.processes)
         process.close()
         streams.move_rest()
     ended, why = passed or ("exit", None)
     code = process.popen.returncode
     code = 128 - code if code < 0 else code
-    ran = Ran(
+    return Ran(
         exit_code=code,
         stdout=streams.stdout.data,
         stderr=streams.stderr.data,
         cut=streams.cut,
         ended=ended,
         message=_end_words(ended, why, code, limits),
-        left=left if ended == "exit" else 0,
     )
-    return replace(ran, message=f"{ran.message} {ran.left_words}".rstrip())
 
 
 def _end_words(ended: Ended, why: str | None, code: int, limits: BoxLimits) -> str:
