@@ -64,7 +64,7 @@ class Caller:
                 reply = await client.send(body, meter=meter, deadline=60.0)
                 usage, text = usage + reply.usage, reply.text
         (task.folder / "notes.md").write_text(text)
-        return Execution("done", None, (), usage, None, None, text)
+        return Execution("done", None, (), usage, None, None)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Sleeper:
         """Wait, and write."""
         await asyncio.sleep(LATENCY * (A_RUN - 1))
         (task.folder / "notes.md").write_text("x")
-        return Execution("done", None, (), Usage(), None, None, "x")
+        return Execution("done", None, (), Usage(), None, None)
 
 
 def plan(folder: Path, executor: Any, runs: int, judgings: int, address: str | None) -> Plan:

@@ -161,18 +161,14 @@ class Estimate:
         return _sum_known([part.usd for part in self.parts])
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """The least and the most that one run or judging may use."""
+Use = tuple[Usage, Usage]
+"""The least and the most that one run or judging may use."""
 
-    low: Usage
-    high: Usage
 
-    def usd(self, prices: Prices, model: str, *, batch: bool = False) -> Span | None:
-        """Its price in US dollars; None if none is known."""
-        low = prices.cost(self.low, model, batch=batch)
-        high = prices.cost(self.high, model, batch=batch)
-        return None if low is None or high is None else Span(low, high)
+def price_use(use: Use, prices: Prices, model: str, *, batch: bool = False) -> Span | None:
+    """The price of a use in US dollars; None if none is known."""
+    low, high = (prices.cost(usage, model, batch=batch) for usage in use)
+    return None if low is None or high is None else Span(low, high)
 
 
 def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits: Limits) -> Use:
@@ -197,7 +193,7 @@ def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits:
         cached = {"cache_write_tokens": last, "cache_read_tokens": read - last}
         given = {"input_tokens": read} if at else cached
         uses.append(Usage(output_tokens=turns * output, calls=turns, longest=last, **given))
-    return Use(uses[0], uses[1])
+    return uses[0], uses[1]
 
 
 def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
@@ -220,7 +216,7 @@ def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
         cached = {"cache_write_tokens": read, "cache_read_tokens": again}
         given = {"input_tokens": read + again} if at or calls == 1 else cached
         uses.append(Usage(output_tokens=written, calls=calls, longest=read, **given))
-    return Use(uses[0], uses[1])
+    return uses[0], uses[1]
 
 
 def estimate_runs(
@@ -234,10 +230,10 @@ def estimate_runs(
 ) -> CostPart:
     """The estimate for the runs of a configuration, from measured runs or else from assumptions."""
     number = len(uses)
-    low, high = sum((use.low for use in uses), Usage()), sum((use.high for use in uses), Usage())
+    low, high = (sum((use[at] for use in uses), Usage()) for at in (0, 1))
     calls, tokens = Span(low.calls, high.calls), Span(low.total, high.total)
-    spans = [use.usd(prices, model, batch=batch) for use in uses] if prices.known(model) else [None]
-    usd = _sum_known(spans)
+    spans = [price_use(use, prices, model, batch=batch) for use in uses]
+    usd = _sum_known(spans) if prices.known(model) else None
     measured = [timing.total_tokens for timing in past if timing.total_tokens]
     if len(measured) < ENOUGH:
         return CostPart(what, number, calls, tokens, usd)
@@ -350,7 +346,7 @@ def limit_runs(plan: Spec, known: Mapping[str, Sequence[Timing]]) -> Spec:
         for eval_ in plan.evals
         for side in plan.sides
         for use in [of_run(eval_, side.skill, plan.executor.name, plan.limits)]
-        if (span := use.usd(plan.prices, plan.executor_model)) is not None
+        if (span := price_use(use, plan.prices, plan.executor_model)) is not None
     ]
     past = [usd for name in plan.configurations for usd in _known_costs(known.get(name, ()))]
     is_free = bool(priced) and not any((*priced, *past))

@@ -40,7 +40,6 @@ from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK
 from skill_eval_nb.workspace.writing import Locked, hold_lock, name_process, now
 
 from .budget import Budget, read_noted
-from .job import InFlight
 from .protocol import ON_EVENTS, Refused, refuse
 from .threads import is_exiting
 
@@ -282,6 +281,28 @@ class Ended:
     reason: str | None = None
     trace: str | None = None
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A step in flight.
+
+    Attributes:
+        step: execute, check, judge or grade.
+        folder: the run's folder in the workspace.
+        seconds: how long it has taken so far.
+        retry: why a call is retried, how many times so far and when; empty if none is.
+        spent_usd: US dollars so far; None if it calls no model, or a price is not known.
+        events: the latest events of the run, as in `Execution`; None if they are only known at the
+            end: for steps other than execute, in a pool, with some executors.
+    """
+
+    step: str
+    folder: str
+    seconds: float
+    retry: str = ""
+    spent_usd: float | None = None
+    events: tuple[Mapping[str, Any], ...] | None = None
 
 
 LATEST = 12

@@ -258,15 +258,12 @@ def _skill_advice(plan: Spec) -> Iterator[str]:
 
 
 def _grading_advice(plan: Spec) -> Iterator[str]:
-    nothing = [
-        eval_.name for eval_ in plan.evals if not eval_.has_structural and not eval_.has_judged
-    ]
+    nothing = [eval_.name for eval_ in plan.evals if not (eval_.checks or eval_.has_judged)]
     if nothing:
         yield f"there is nothing to grade in {some(nothing, 4)}: no expectation, no rubric"
-    if not plan.judgings:
-        judged = [eval_.name for eval_ in plan.evals if eval_.has_judged]
-        if judged:
-            yield f"judgings=0: nothing is judged, though {some(judged, 4)} could be"
+    judged = [eval_.name for eval_ in plan.evals if eval_.has_judged]
+    if judged and not plan.judgings:
+        yield f"judgings=0: nothing is judged, though {some(judged, 4)} could be"
     scripts = [
         eval_.name
         for eval_ in plan.evals

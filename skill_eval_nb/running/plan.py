@@ -11,7 +11,7 @@ from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.text import brief, count, dollars, some
@@ -19,7 +19,6 @@ from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Ta
 from skill_eval_nb.workspace.jobs import read_job, read_settings
 
 from .estimate import CostPart, Estimate, estimate_of, limit_runs, measure_past_runs
-from .job import Job, Progress
 from .options import (
     Skills,
     evals_of,
@@ -35,6 +34,9 @@ from .options import (
 )
 from .protocol import Executor, Limits, Refused, SandboxKind, find_unpriced, refuse
 from .spec import Run, Spec, choose_iteration, make_cells, mark_plan
+
+if TYPE_CHECKING:
+    from .job import Job, Progress
 
 HEADS = ("part", "how many", "calls", "tokens", "US dollars")
 
@@ -184,11 +186,11 @@ class Plan(Spec, Shown):
                 full.
             OSError: the workspace cannot be written.
         """
-        from .driver import Driver  # modules for executing are imported when needed
+        from .job import Job  # modules for executing are imported when needed
 
         if pool is None and (why := self.no_key):
             raise refuse(why)
-        return Job(Driver(self, pool, on_progress))
+        return Job(self, pool, on_progress)
 
     @property
     def no_key(self) -> str | None:

@@ -212,7 +212,6 @@ class Execution:
         cost_usd: what it cost in US dollars; None if no price is known.
         skill_used: whether the skill was opened; None if there was none to open, or it is not
             known.
-        final_text: the agent's last words; empty if it said nothing.
         out_of_turns: whether it errored because it was not done within `Limits.turns`.
     """
 
@@ -222,7 +221,6 @@ class Execution:
     usage: Usage
     cost_usd: float | None
     skill_used: bool | None
-    final_text: str
     out_of_turns: bool = False
 
 

@@ -330,7 +330,7 @@ class Spec:
         """
         wanted = tuple(range(1, self.judgings + 1)) if eval_.has_judged else ()
         after_checks = Missing(judgings=wanted, grade=bool(wanted))
-        everything = dataclasses.replace(after_checks, execute=True, check=eval_.has_structural)
+        everything = dataclasses.replace(after_checks, execute=True, check=bool(eval_.checks))
         if not (place / EXECUTED).is_file():
             return everything
         failed = reason_errored(place)
@@ -338,7 +338,7 @@ class Spec:
             return Missing()
         if failed is not None and not failed.startswith(AFTER_RUN):
             return everything
-        passed = _object(place / CHECKED) if eval_.has_structural else {}
+        passed = _object(place / CHECKED) if eval_.checks else {}
         if passed is None:
             return dataclasses.replace(after_checks, check=True)
         if self.gate and passed.get("gate_passed") is False:

@@ -253,7 +253,7 @@ async def execute_bounded(
 def _empty_execution(reason: str) -> Execution:
     from skill_eval_nb.models import Usage
 
-    return Execution("errored", reason, (), Usage(), None, None, "")
+    return Execution("errored", reason, (), Usage(), None, None)
 
 
 def price_execution(execution: Execution, meter: Meter) -> Execution:

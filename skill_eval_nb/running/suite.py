@@ -193,11 +193,6 @@ class PlannedEval:
     judged: tuple[Expectation, ...]
 
     @property
-    def has_structural(self) -> bool:
-        """Whether layer 1 has something to check."""
-        return bool(self.checks)
-
-    @property
     def has_judged(self) -> bool:
         """Whether there is something for a judge."""
         return bool(self.judged or self.dimensions)

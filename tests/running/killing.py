@@ -198,8 +198,8 @@ def main(kills: int = 200, runs: int = 60, longest: float = 3.0) -> str:
 
     import skill_eval_nb.grading.judge
     import skill_eval_nb.grading.structural
-    import skill_eval_nb.running.driver
     import skill_eval_nb.running.executors.messages_api
+    import skill_eval_nb.running.job
     import skill_eval_nb.running.plan  # noqa: F401
 
     rng = random.Random(0)

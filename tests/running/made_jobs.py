@@ -68,7 +68,7 @@ class Writer:
         (task.folder / "notes.md").write_text("# Notes\n\n- a note\n")
         says = {"id": f"msg_{task.key}", "content": [{"type": "text", "text": "Done."}]}
         event = {"type": "assistant", "message": says, "timestamp": "2026-01-01T00:00:00Z"}
-        return Execution("done", None, (event,), used, None, None, "Done.")
+        return Execution("done", None, (event,), used, None, None)
 
 
 def job_plan(folder: Path, executor: Any | None = None, **options: Any) -> Plan:

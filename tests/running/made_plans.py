@@ -49,7 +49,7 @@ class Fake:
         return self.reason
 
     async def execute(self, task: Task, meter: object) -> Execution:
-        return Execution("done", None, (), Usage(), 0.0, None, task.key)
+        return Execution("done", None, (), Usage(), 0.0, None)
 
 
 OFFLINE = Fake("offline", StandIn())

@@ -27,7 +27,7 @@ def result(id_, content):
 
 def page(prompt, *events, reason=None, took=0.0, skill_used=None):
     status = "done" if reason is None else "errored"
-    execution = Execution(status, reason, events, Usage(1, 2, 3, 4, 5), 0.25, skill_used, "")
+    execution = Execution(status, reason, events, Usage(1, 2, 3, 4, 5), 0.25, skill_used)
     return as_markdown(prompt, execution, timing_of(execution, 0.0, took, "m-2", "messages-api"))
 
 
@@ -96,5 +96,5 @@ def test_events_of_any_form_are_taken(value):
     event = value if isinstance(value, dict) else {"type": "assistant", "message": value}
     as_lines([event])
     assert page("p", event).startswith("# Transcript")
-    execution = Execution("done", None, (event,), Usage(), None, None, "")
+    execution = Execution("done", None, (event,), Usage(), None, None)
     metrics_of(execution, Collected((), (), (), None), "")

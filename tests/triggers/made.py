@@ -57,7 +57,7 @@ def gave(text: str, number: int = 1, *, is_error: bool = False) -> dict[str, Any
 
 def went(*events: Mapping[str, Any], skill_used: bool | None = False, **more: Any) -> Execution:
     """A run that came to its end."""
-    return replace(Execution("done", None, events, Usage(), 0.0, skill_used, ""), **more)
+    return replace(Execution("done", None, events, Usage(), 0.0, skill_used), **more)
 
 
 OPENED = went(used("Skill", skill="kites"), gave("Launching skill: kites"), skill_used=True)

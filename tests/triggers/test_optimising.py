@@ -5,18 +5,37 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.models import Connection
+import skill_eval_nb as sen
+from skill_eval_nb.models import Connection, Usage, load_prices
 from skill_eval_nb.models.stand_in.agent import best_skill
+from skill_eval_nb.running import Execution, Limits, Task
+from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
-from skill_eval_nb.triggers import optimise, write_description
+from skill_eval_nb.triggers import Query, optimise, write_description
+from tests.corpus.build import lay
 from tests.stand_in import RiggedStandIn
-from tests.triggers.made import Told, about, gave, lines, make_skill, used, went
+from tests.triggers.made import (
+    FLY,
+    OPENED,
+    ROW,
+    Told,
+    about,
+    gave,
+    lines,
+    make_skill,
+    measured,
+    outcomes,
+    used,
+    went,
+)
 
 PRESENT = "Helps with invoice posting."
 TOPICS = {True: ("invoice posting", "bank reconciliation"), False: ("travel booking", "poem verse")}
@@ -185,7 +204,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
         assert one in told
 
 
-# ── documenting ────────────────────────────────────────────────────────────────────────────────
+# ── documenting ──────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_document_is_seed_004s_and_views_escape_what_models_wrote(done, tmp_path):
@@ -213,7 +232,7 @@ def test_the_document_is_seed_004s_and_views_escape_what_models_wrote(done, tmp_
     assert "test_score" not in json.loads(named.read_text())["iterations"][0]
 
 
-# ── describing ─────────────────────────────────────────────────────────────────────────────────
+# ── describing ───────────────────────────────────────────────────────────────────────────────────
 
 OLD = b"\xef\xbb\xbf---\r\nname: maps\r\ndescription: >\r\n  Old\r\n  words.\r\n---\r\n# Body"
 NEW = b'\xef\xbb\xbf---\r\nname: maps\r\ndescription: "Draws maps."\r\n---\r\n# Body'
@@ -254,3 +273,131 @@ def test_a_read_only_file_stays_as_it_is(path):
     with pytest.raises(ValueError, match=r"SKILL\.md is read-only"):
         write_description(path, "Another one.", dry_run=False)
     assert (path.read_bytes(), [one.name for one in path.parent.iterdir()]) == (before, [path.name])
+
+
+# ── one ceiling for rounds, proposals and the last measurement ───────────────────────────────────
+
+HAIKU = "claude-haiku-4-5"
+LIMITS = Limits(turns=1, output_tokens=2000, usd=0.02)
+
+
+@dataclass(frozen=True)
+class Paying(Told):
+    """An executor that pays for one call a run, so many tokens of it."""
+
+    tokens: Callable[[Task], int] = field(default=lambda _: 1000, compare=False)
+    name: str = "paying"
+    paid: list[float] = field(default_factory=list, compare=False)
+
+    async def execute(self, task: Task, meter) -> Execution:
+        ticket = meter.reserve(task.model, Usage(output_tokens=2000, calls=1))
+        usage = Usage(output_tokens=self.tokens(task), calls=1)
+        meter.settle(ticket, usage)
+        self.paid.append(load_prices().cost(usage, task.model))
+        return self.run(task)
+
+
+class Bank(World):
+    """A search that costs something, and what everybody was paid."""
+
+    def __init__(self, root) -> None:
+        super().__init__(root)
+        self.executor = Paying(routed, lambda task: 200 + 37 * len(task.prompt) % 1500)
+
+    def optimise(self, **options):
+        given = {"model": HAIKU, "limits": LIMITS, "executor": self.executor}
+        return super().optimise(QUERIES[::2], **given, **options)
+
+    @property
+    def paid(self) -> float:
+        """US dollars that were paid, by those who were."""
+        used = (one["usage"] for one in lines(self.log))
+        asked = sum(1e-6 * one["input_tokens"] + 5e-6 * one["output_tokens"] for one in used)
+        return sum(self.executor.paid) + asked
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> tuple[float, float]:
+    """What a search comes to that nothing limits, and the worst that it might have."""
+    bank = Bank(tmp_path_factory.mktemp("whole"))
+    worst = bank.optimise(dry_run=True).estimate.worst
+    found = bank.optimise()
+    assert (found.status, len(found.steps)) == ("done", 2)
+    assert found.cost_usd == pytest.approx(bank.paid)
+    return bank.paid, worst
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.8, 2.0])
+def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whole, share):
+    paid, worst = whole
+    assert paid < worst
+    bank = Bank(tmp_path)
+    found = bank.optimise(budget_usd=share * paid)
+    assert bank.paid <= share * paid
+    assert found.cost_usd == pytest.approx(bank.paid)
+    again = bank.optimise(budget_usd=share * paid)
+    assert (again.steps, again.best, again.why) == (found.steps, found.best, found.why)
+    assert found.cost_usd == pytest.approx(bank.paid)
+    first = found.steps[0]
+    if share >= 0.8:
+        assert sum(len(one.right) for one in first.asked) == 32
+        assert found.best.n_runs == 2 * found.n_test
+    if share == 2.0:
+        assert found.status == "done"
+    if share <= 0.5:
+        assert found.status == "partial"
+        assert found.best_description == PRESENT
+    if share == 0.02:
+        assert "too small for 32 more attempts, each $0.02 at worst" in found.ended
+        assert found.ended.endswith("(money is set aside for the last measurement)")
+
+
+def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):
+    paid, _ = whole
+    bank = Bank(tmp_path)
+    for share in (0.2, 0.5, 0.8):
+        assert bank.optimise(budget_usd=share * paid).status == "partial"
+        assert bank.paid <= share * paid
+    found = bank.optimise(budget_usd=3 * paid)
+    assert (found.status, len(found.steps)) == ("done", 2)
+    assert found.cost_usd == pytest.approx(bank.paid)
+    # The present description may have had its last measurement while the money was short.
+    assert bank.paid <= paid * (1 + found.n_test / 32)
+
+
+# ── folders that an earlier version has written (stored.json) ────────────────────────────────────
+
+TASKS = [(who, topic) for who in ("Belda", "Dorka") for topic in ("invoice posting", "poem verse")]
+TASKS += [(who, "bank reconciliation") for who in ("Finmi", "Garno")]
+ASKED = [Query(f"For {who}: please do the {what}", what != "poem verse") for who, what in TASKS]
+
+
+@pytest.fixture
+def stored(tmp_path) -> Path:
+    """The folders, laid beside the skills that they are of."""
+    return lay(tmp_path, json.loads(Path(__file__).with_name("stored.json").read_text()))
+
+
+def test_a_search_is_read_back_with_the_figures_that_it_had(stored):
+    (file,) = stored.glob("books-workspace/triggers/optimisations/*/optimization_result.json")
+    before = json.loads(file.read_text())
+    world = World(stored, run=lambda _: pytest.fail("a run was made again"))
+    world.connection = Connection(base_url="http://127.0.0.1:1")  # nobody is there
+    found = world.optimise(ASKED, model=HAIKU, runs=1, rounds=1, held_out=0.5)
+    assert (found.status, found.best_description) == ("done", PRESENT)
+    assert (found.best.n_runs, found.selected.n_runs) == (3, 3)
+    assert json.loads(file.read_text()) | {"why": before["why"]} == before  # that is a sentence
+    ws = sen.load(stored / "books-workspace")
+    assert ws.polars("problems").is_empty(), ws.polars("problems").to_dicts()
+    assert ws.polars("triggers")["query"].len() == 6 + 3
+
+
+def test_a_measurement_that_was_killed_is_gone_on_with_and_its_money_stays_counted(stored):
+    """Of two queries under a ceiling; it was killed in its second run."""
+    given = {"model": HAIKU, "runs": 1, "limits": Limits(turns=1, usd=0.02), "budget_usd": 1.0}
+    found = measured(stored, executor=Paying(lambda _: OPENED), concurrency=1, **given)
+    assert outcomes(found) == {FLY.query: ["triggered"], ROW.query: ["triggered"]}
+    assert found.attempts[0].seconds == 0.0, "it is the one that was stored"
+    assert found.cost_usd == pytest.approx(3 * 0.005), "the one that was cut off may be billed"
+    events = [event["event"] for event in read_journal(found.folder).events]
+    assert (events.count("launched"), events.count("interrupted")) == (3, 1)

@@ -39,9 +39,8 @@ def reason_of(process: Process, task: Task, calls: int) -> str | None:
         task: what it had to do.
         calls: how many answers of the model there were.
     """
-    lines, limits = process.lines, task.limits
-    result = next((line for line in reversed(lines) if line.get("type") == "result"), None)
-    if result is None:
+    result, limits = find_result(process.lines), task.limits
+    if not result:
         output = f" It said: {_short(process.complaint)}" if process.complaint else ""
         return f"The harness ended with code {process.exit_code} and without a result.{output}"
     kind = result.get("subtype")
@@ -58,24 +57,16 @@ def reason_of(process: Process, task: Task, calls: int) -> str | None:
         return f"The harness gave up: {_short(_result_text(result)) or kind}"
     if calls == 0:
         return f"The harness answered by itself and asked no model: {_short(_result_text(result))}"
-    there = _offered_skills(lines)
+    there = _offered_skills(process.lines)
     missing = [f"`{skill.name}`" for skill in task.skills if skill.name not in there]
     if missing:
         return f"The harness did not offer the skill {', '.join(missing)}; it could not read it."
     return None
 
 
-def out_of_turns(lines: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the harness ended because the limit of turns was reached."""
-    return any(line.get("subtype") == "error_max_turns" for line in lines[-3:])
-
-
-def final_text(lines: Sequence[Mapping[str, Any]]) -> str:
-    """The agent's last words; empty if it said nothing."""
-    for line in reversed(lines):
-        if line.get("type") == "result" and isinstance(line.get("result"), str):
-            return line["result"]
-    return ""
+def find_result(lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The harness's last result; empty if there is none."""
+    return next((line for line in reversed(lines) if line.get("type") == "result"), {})
 
 
 def retry_of(lines: Sequence[Mapping[str, Any]]) -> Retry | None:
@@ -340,8 +331,7 @@ class ClaudeCode:
             usage=tally.usage,
             cost_usd=tally.cost(prices) if prices is not None else None,
             skill_used=was_opened(skill.name, body, events) if skill is not None else None,
-            final_text=final_text(lines),
-            out_of_turns=out_of_turns(lines),
+            out_of_turns=find_result(lines).get("subtype") == "error_max_turns",
         )
 
     async def _run_harness(self, task: Task, body: str, meter: Meter, ran: _Ran) -> str | None:

@@ -10,7 +10,7 @@ skill, its name and description are listed, and the model gets its body when it 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from skill_eval_nb.models import (
     load_prices,
 )
 
-from ..protocol import ON_EVENTS, Execution, Executor, Skill, Task
+from ..protocol import ON_EVENTS, Execution, Executor, Task
 from .toolbox import SYSTEM, Toolbox, stage_for_agent, tools
 
 if TYPE_CHECKING:
@@ -42,22 +42,14 @@ class Recording:
 
     def __init__(self) -> None:
         self.events: list[Mapping[str, Any]] = []
-        self.turns = 0
-        self._begun = time.monotonic()
 
-    def begin(self, model: str, tools: list[dict[str, Any]], skills: Iterable[Skill]) -> None:
-        """Add the beginning of the run."""
-        self._add(
-            "system",
-            subtype="init",
-            model=model,
-            tools=[tool["name"] for tool in tools],
-            skills=[skill.name for skill in skills],
-        )
+    def add(self, kind: str, **rest: Any) -> None:
+        """Add an event."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.events.append({"type": kind, **rest, "timestamp": now})
 
-    def answer(self, reply: Reply) -> None:
+    def add_answer(self, reply: Reply) -> None:
         """Add an answer of the model."""
-        self.turns += 1
         message = {
             "id": reply.id,
             "type": "message",
@@ -67,28 +59,7 @@ class Recording:
             "stop_reason": reply.stop_reason,
             "usage": _usage(reply.usage),
         }
-        self._add("assistant", message=message)
-
-    def results(self, blocks: list[dict[str, Any]]) -> None:
-        """Add the results of tools that go back to the model."""
-        self._add("user", message={"role": "user", "content": blocks})
-
-    def end(self, reason: str | None, text: str, usage: Usage, cost_usd: float | None) -> None:
-        """Add the end of the run."""
-        self._add(
-            "result",
-            subtype="success" if reason is None else "error_during_execution",
-            is_error=reason is not None,
-            result=text if reason is None else reason,
-            num_turns=self.turns,
-            duration_ms=round((time.monotonic() - self._begun) * 1000),
-            total_cost_usd=cost_usd,
-            usage=_usage(usage),
-        )
-
-    def _add(self, kind: str, **rest: Any) -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.events.append({"type": kind, **rest, "timestamp": now})
+        self.add("assistant", message=message)
 
 
 def _usage(usage: Usage) -> dict[str, int]:
@@ -149,15 +120,15 @@ class AgentLoop:
         ]
         for _ in range(limits.turns):
             reply = await self._send_messages(messages, self._time_left(until))
-            self.recording.answer(reply)
+            self.recording.add_answer(reply)
             if not _goes_on(reply):
                 return reply.text
             messages.append({"role": "assistant", "content": reply.content})
             uses = [block for block in reply.content if block.get("type") == "tool_use"]
             if uses:
                 results = [await self._use_tool(block, until) for block in uses]
-                self.recording.results(results)
                 messages.append({"role": "user", "content": results})
+                self.recording.add("user", message=messages[-1])
             if self.task.until_opened and self.toolbox.skill_used:
                 return reply.text
         raise OutOfTurns(
@@ -213,32 +184,26 @@ def _goes_on(reply: Reply) -> bool:
     Raises:
         AgentStopped: if it stopped for a reason that leaves nothing to grade.
     """
-    reason = reply.stop_reason
+    reason, uses = reply.stop_reason, (block.get("type") == "tool_use" for block in reply.content)
     if reason in ("end_turn", "stop_sequence"):
         return False
-    if reason == "pause_turn":
+    if reason == "pause_turn" or (reason == "tool_use" and any(uses)):
         return True
-    if reason == "tool_use":
-        if any(block.get("type") == "tool_use" for block in reply.content):
-            return True
-        raise AgentStopped(
-            "The model stopped to use a tool, and named none (stop_reason tool_use)."
-        )
+    said = f": {reply.text}" if reply.text.strip() else ", and said nothing."
     words = {
+        "tool_use": "The model stopped to use a tool, and named none (stop_reason tool_use).",
         "max_tokens": (
             "An answer of the model was cut at its limit of tokens (stop_reason max_tokens). A "
             "higher one is set with Limits(output_tokens=…)."
         ),
-        "refusal": "The model refused (stop_reason refusal)",
+        "refusal": f"The model refused (stop_reason refusal){said}",
         "model_context_window_exceeded": (
             "The conversation no longer fits the model's context (stop_reason "
             "model_context_window_exceeded)."
         ),
     }
-    text = words.get(reason, f"The model stopped for a reason that is not known here: {reason!r}.")
-    if reason == "refusal":
-        text += f": {reply.text}" if reply.text.strip() else ", and said nothing."
-    raise AgentStopped(text)
+    unknown = f"The model stopped for a reason that is not known here: {reason!r}."
+    raise AgentStopped(words.get(reason, unknown))
 
 
 @dataclass(frozen=True)
@@ -270,11 +235,13 @@ class MessagesApi:
 
     async def execute(self, task: Task, meter: Meter) -> Execution:
         """Work on a task; see `Executor.execute`."""
-        tally, recording = Tally(within=meter), Recording()
+        tally, recording, began = Tally(within=meter), Recording(), time.monotonic()
         ON_EVENTS.get()(recording.events)
         reason, text, toolbox, out_of_turns = None, "", None, False
         listed = tools(task.skills, self.command.seconds)
-        recording.begin(task.model, listed, task.skills)
+        names = [tool["name"] for tool in listed]
+        skills = [skill.name for skill in task.skills]
+        recording.add("system", subtype="init", model=task.model, tools=names, skills=skills)
         try:
             toolbox = self._make_toolbox(task)
             connected = nullcontext(task.client) if task.client else connect(task.connection)
@@ -288,7 +255,16 @@ class MessagesApi:
         except OSError as fault:
             reason = f"The run's folders cannot be used: {fault}"
         cost = tally.cost(load_prices())
-        recording.end(reason, text, tally.usage, cost)
+        recording.add(
+            "result",
+            subtype="success" if reason is None else "error_during_execution",
+            is_error=reason is not None,
+            result=text if reason is None else reason,
+            num_turns=sum(event["type"] == "assistant" for event in recording.events),
+            duration_ms=round((time.monotonic() - began) * 1000),
+            total_cost_usd=cost,
+            usage=_usage(tally.usage),
+        )
         return Execution(
             status="done" if reason is None else "errored",
             reason=reason,
@@ -296,7 +272,6 @@ class MessagesApi:
             usage=tally.usage,
             cost_usd=cost,
             skill_used=None if task.skill is None else bool(toolbox and toolbox.skill_used),
-            final_text=text,
             out_of_turns=out_of_turns,
         )
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from skill_eval_nb.running.job import SHOWN, InFlight, Progress
+from skill_eval_nb.running.job import SHOWN, Progress
+from skill_eval_nb.running.journal import InFlight
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.spec import EXECUTE, EXECUTED, reason_errored
 from skill_eval_nb.stats.overview import answer_headline

@@ -21,8 +21,8 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.running import steps
 from skill_eval_nb.running.engine import Engine
 from skill_eval_nb.running.files import work_folders
-from skill_eval_nb.running.job import InFlight, Progress, page, watch
-from skill_eval_nb.running.journal import Held, read_journal
+from skill_eval_nb.running.job import Progress, page, watch
+from skill_eval_nb.running.journal import Held, InFlight, read_journal
 from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.tables import check

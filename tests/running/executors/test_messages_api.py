@@ -53,7 +53,7 @@ def test_a_run_from_its_task_to_its_outputs(tmp_path):
         key="opaque",
     )
     assert (execution.status, execution.reason, execution.skill_used) == ("done", None, None)
-    assert execution.final_text == "It is in answer.md."
+    assert execution.events[-1]["result"] == "It is in answer.md."
     files = {path.name: path.read_text() for path in (tmp_path / "work").iterdir()}
     assert files == {"answer.md": "good\n"}
     assert execution.usage == Usage(400, 80, calls=4)

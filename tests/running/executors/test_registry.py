@@ -26,7 +26,7 @@ class Mine:
     async def execute(self, task, meter):
         (task.folder / "out.txt").write_text(f"{self.greeting}: {task.prompt}")
         meter.settle(meter.reserve(task.model, Usage(10, calls=1)), Usage(7, calls=1))
-        return Execution("done", None, (), Usage(7, calls=1), 0.0, None, self.greeting)
+        return Execution("done", None, (), Usage(7, calls=1), 0.0, None)
 
 class Half:
     name = "half"
