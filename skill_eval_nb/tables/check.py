@@ -6,6 +6,7 @@ import glob
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,8 +85,8 @@ AT_THE_ROOT = ("evals", "triggers")
 IN_AN_ITERATION = ("benchmark", "feedback")
 
 
-def check_layout(whole: Whole, severity: Severity, problems: Problems) -> None:
-    """Report what is not where the strict dialect has it, or not there at all.
+def check_layout(whole: Whole, severity: Severity) -> Iterator[Problem]:
+    """Find what is not where the strict dialect has it, or not there at all.
 
     Eval N of the suite has the folder eval-(N-1) in every iteration, with metadata for both
     sides; verdicts are on the assertions of this metadata; the benchmark is of the
@@ -95,141 +96,116 @@ def check_layout(whole: Whole, severity: Severity, problems: Problems) -> None:
     metadata = {(doc.place, os.path.dirname(doc.path)): doc for doc in whole.of("eval_metadata")}
     described = {doc.place for doc in metadata.values()}
     known = {UNSTATED}
+    iterations = sorted({place.iteration for place in whole.places}, key=natural)
     for path, suite in suites.items():
-        known |= _check_folders(path, suite, whole, described, severity, problems)
+        numbered = [(at, one.id) for at, one in enumerate(suite.evals) if isinstance(one.id, int)]
+        folders = [(at, id_, f"eval-{id_ - 1}") for at, id_ in numbered if id_ > 0]
+        known.update(folder for *_, folder in folders)
+        for iteration, (at, id_, folder), side in product(iterations, folders, SIDES):
+            if Place(whole.folder, iteration, folder, side) not in described:
+                wanted = f"{iteration}/{folder}/{side}/eval_metadata.json"
+                message = f"eval {id_} wants {wanted}, which does not exist"
+                yield Problem(severity, "missing-folder", path, message, f"$.evals[{at}]")
     for place in dict.fromkeys(whole.places) if suites else ():
         if place.eval not in known:
             known.add(place.eval)
             message = f"{place.eval} belongs to no eval of evals.json (eval-N is that of id N+1)"
             path = f"{whole.folder}/{place.iteration}/{place.eval}"
-            problems.add(severity, "unknown-eval", path, message)
+            yield Problem(severity, "unknown-eval", path, message)
     for grading in whole.of("grading"):
         about = metadata.get((grading.place, os.path.dirname(grading.path)))
         if about is not None:
-            _check_verdicts(grading, about, problems)
+            yield from _check_verdicts(grading, about)
     names = {suite.skill_name for suite in suites.values()}
     for benchmark in whole.of("benchmark"):
-        _check_benchmark(benchmark, names, whole.places, severity, problems)
-    _check_places(whole, problems)
+        yield from _check_benchmark(benchmark, names, whole.places, severity)
+    yield from _check_places(whole)
 
 
-def _check_folders(
-    path: str,
-    suite: Any,
-    whole: Whole,
-    described: set[Place],
-    severity: Severity,
-    problems: Problems,
-) -> set[str]:
-    """Hold the metadata of each iteration against a suite; gives the folders of its evals."""
-    ids = {at: one.id for at, one in enumerate(suite.evals) if isinstance(one.id, int)}
-    folders = {position: f"eval-{id_ - 1}" for position, id_ in ids.items() if id_ > 0}
-    for iteration in sorted({place.iteration for place in whole.places}, key=natural):
-        for position, name in folders.items():
-            for side in SIDES:
-                if Place(whole.folder, iteration, name, side) not in described:
-                    wanted = f"{iteration}/{name}/{side}/eval_metadata.json"
-                    message = f"eval {ids[position]} wants {wanted}, which does not exist"
-                    where = f"$.evals[{position}]"
-                    problems.add(severity, "missing-folder", path, message, where=where)
-    return set(folders.values())
-
-
-def _check_places(whole: Whole, problems: Problems) -> None:
+def _check_places(whole: Whole) -> Iterator[Problem]:
     for document in whole.documents:
         if document.kind in AT_THE_ROOT and os.path.dirname(document.path) != whole.folder:
-            problems.add("warning", "misplaced", document.path, f"it belongs into {whole.folder}")
+            message = f"it belongs into {whole.folder}"
         elif document.kind in IN_AN_ITERATION and document.place.iteration == NO_ITERATION:
             message = "it belongs into the folder of its iteration: iteration-1, …"
-            problems.add("warning", "misplaced", document.path, message)
+        else:
+            continue
+        yield Problem("warning", "misplaced", document.path, message)
 
 
-def _check_verdicts(grading: Gathered, about: Gathered, problems: Problems) -> None:
+def _check_verdicts(grading: Gathered, about: Gathered) -> Iterator[Problem]:
     asserted = [assertion.text for assertion in about.read().assertions]
     graded = [expectation.text for expectation in grading.read().expectations]
-    for position, text in enumerate(graded):
+    for at, text in enumerate(graded):
         if text not in asserted:
-            message, where = (
-                "eval_metadata.json has no such assertion",
-                f"$.expectations[{position}]",
-            )
-            problems.add("warning", "unknown-expectation", grading.path, message, where=where)
-    for position, text in enumerate(asserted):
+            message, where = "eval_metadata.json has no such assertion", f"$.expectations[{at}]"
+            yield Problem("warning", "unknown-expectation", grading.path, message, where)
+    for at, text in enumerate(asserted):
         if text not in graded:
-            message, where = f"grading.json has no verdict on {text!r}", f"$.assertions[{position}]"
-            problems.add("warning", "ungraded-assertion", about.path, message, where=where)
+            message, where = f"grading.json has no verdict on {text!r}", f"$.assertions[{at}]"
+            yield Problem("warning", "ungraded-assertion", about.path, message, where)
 
 
 def _check_benchmark(
-    benchmark: Gathered,
-    names: set[str | None],
-    places: list[Place],
-    severity: Severity,
-    problems: Problems,
-) -> None:
-    here = benchmark.place.iteration
+    benchmark: Gathered, names: set[str | None], places: list[Place], severity: Severity
+) -> Iterator[Problem]:
+    here, path = benchmark.place.iteration, benchmark.path
     for document in benchmark.read():
         metadata = document.metadata
         if here not in (NO_ITERATION, f"iteration-{metadata.iteration}"):
             message = f"iteration is {metadata.iteration}, but the file lies in {here}"
-            problems.add(severity, "other-iteration", benchmark.path, message, where="$.iteration")
+            yield Problem(severity, "other-iteration", path, message, "$.iteration")
         if names and metadata.skill_name not in names:
             known_names = ", ".join(map(str, names))
             message = f"skill_name is {metadata.skill_name}, but evals.json says {known_names}"
-            problems.add(severity, "other-skill", benchmark.path, message, where="$.skill_name")
+            yield Problem(severity, "other-skill", path, message, "$.skill_name")
         folders = {place.eval for place in places if place.iteration == here}
-        stated = dict.fromkeys(str(run.eval_id) for run in document.runs)
-        for position, id_ in enumerate(stated):
+        for at, id_ in enumerate(dict.fromkeys(str(run.eval_id) for run in document.runs)):
             if folders and f"eval-{id_}" not in folders:
-                message = f"eval_id is {id_}, but {here} has no eval-{id_}"
-                where = f"$.eval_results[{position}].eval_id"
-                problems.add(severity, "unknown-eval", benchmark.path, message, where=where)
+                message, where = (
+                    f"eval_id is {id_}, but {here} has no eval-{id_}",
+                    f"[{at}].eval_id",
+                )
+                yield Problem(severity, "unknown-eval", path, message, f"$.eval_results{where}")
 
 
-def check_references(
-    whole: Whole, catalogue: Catalogue, severity: Severity, problems: Problems
-) -> None:
-    """Report where a prompt or an id of an eval's metadata is not that of its suite or folder."""
+def check_references(whole: Whole, catalogue: Catalogue, severity: Severity) -> Iterator[Problem]:
+    """Find where a prompt or an id of an eval's metadata is not that of its suite or folder."""
     prompts: dict[str, set[str]] = defaultdict(set)
     for workspace, key, eval_ in catalogue.definitions:
         if workspace == whole.folder:
             prompts[key.id].add(eval_.prompt.strip())
     for metadata in whole.of("eval_metadata"):
-        document = metadata.read()
+        document, path = metadata.read(), metadata.path
         known = prompts.get(catalogue.eval_of(metadata.place).id)
         if known and document.prompt and document.prompt.strip() not in known:
             message = "another prompt than the suite has for this eval; make them the same"
-            problems.add("warning", "other-prompt", metadata.path, message, where="$.prompt")
+            yield Problem("warning", "other-prompt", path, message, "$.prompt")
         number, _ = eval_parts(metadata.place.eval)
         if number is not None and document.eval_id is not None and str(document.eval_id) != number:
             message = f"eval_id is {document.eval_id}, but its folder is {metadata.place.eval}"
-            problems.add(severity, "other-id", metadata.path, message, where="$.eval_id")
+            yield Problem(severity, "other-id", path, message, "$.eval_id")
 
 
-def check_leaks(whole: Whole, problems: Problems) -> None:
-    """Report prompts and checks of a suite that quote the skill in whose folder it lies."""
+def check_leaks(whole: Whole) -> Iterator[Problem]:
+    """Find prompts and checks of a suite that quote the skill in whose folder it lies."""
     for suite in whole.of("evals"):
-        skill = read_skill_of(Path(suite.path))
-        if skill is None:
+        if (skill := read_skill_of(Path(suite.path))) is None:
             continue
-        for number, eval_ in enumerate(suite.read().evals):
+        for at, eval_ in enumerate(suite.read().evals):
             for where, quotes in find_leaks(to_builtins(eval_), skill):
                 message = f"it quotes the skill ({some(quotes, 6)}): it may measure obedience"
-                at = f"$.evals[{number}].{where}"
-                problems.add("info", "leak", suite.path, message, where=at)
+                yield Problem("info", "leak", suite.path, message, f"$.evals[{at}].{where}")
 
 
 def check_runs(catalogue: Catalogue, runs: Any, problems: Problems) -> None:
     """Report the evals of a suite of which an iteration has no run; `runs` is the table."""
-    there: dict[str, dict[str, set[str]]] = {}
-    for workspace, iteration, eval_id in runs.select(
-        "workspace", "iteration", "eval_id"
-    ).iter_rows():
-        there.setdefault(workspace, {}).setdefault(iteration, set()).add(eval_id)
+    of_iteration = runs.group_by("workspace", "iteration").agg("eval_id").rows()
+    there = sorted(of_iteration, key=lambda row: natural(row[1]))
     for suite in catalogue.files.suites:
-        iterations = there.get(catalogue.names[suite.workspace][0], {})
-        for iteration in sorted(iterations, key=natural):
-            ran = iterations[iteration]
+        for workspace, iteration, ran in there:
+            if workspace != catalogue.names[suite.workspace][0]:
+                continue
             absent = [key.id for key in suite.keys if key.id not in ran]
             if absent and len(absent) < len(suite.keys):
                 evals = f"{count(len(absent), 'eval')} ({some(absent, 6)})"
@@ -371,10 +347,10 @@ def _check_workspace(
         name = against[document.kind]
         if name is not None:
             _check_form(document, name, severity, told, problems)
-    check_references(whole, catalogue, severity if strict else "warning", problems)
-    check_leaks(whole, problems)
+    problems += check_references(whole, catalogue, severity if strict else "warning")
+    problems += check_leaks(whole)
     if strict:
-        check_layout(whole, severity, problems)
+        problems += check_layout(whole, severity)
     of_it: dict[str, list[str]] = defaultdict(list)
     for kind, name in against.items():
         of_it[f"checked against `{name}`" if name else "of no dialect"].append(kind)

@@ -213,20 +213,13 @@ def _stated_mean(summary: RubricSummary) -> float | None:
 
 def _mean_scores(run: RunRecord) -> list[tuple[str, float, float | None]]:
     """Each dimension that was scored, its mean over the judgings, and the weight given with it."""
-    if not run.judgings:
-        scores = run.grading.rubric_scores if run.grading is not None else {}
-        return [
-            (dimension, score.score, score.weight)
-            for dimension, score in scores.items()
-            if score.score is not None
-        ]
-    every: dict[str, list[RubricScore]] = {}
-    for judging in run.judgings:
-        for dimension, score in judging.rubric_scores.items():
-            if score.score is not None:
-                every.setdefault(dimension, []).append(score)
+    every: dict[str, list[tuple[float, float | None]]] = {}
+    for _, _, scores in scores_of(run):
+        for dimension, own in scores.items():
+            if own.score is not None:
+                every.setdefault(dimension, []).append((own.score, own.weight))
     return [
-        (dimension, fmean(score.score for score in ones if score.score is not None), ones[0].weight)
+        (dimension, fmean(score for score, _ in ones), ones[0][1])
         for dimension, ones in every.items()
     ]
 

@@ -594,13 +594,11 @@ def _list_statuses(runs: pl.DataFrame) -> str:
 
 def _kinds(problems: pl.DataFrame) -> list[tuple[Mark, str, int, tuple[str, str]]]:
     """The kinds of problems, errors first: severity, code, how often, and the first one."""
-    groups = problems.group_by("severity", "code", maintain_order=True)
-    kinds = [
-        (str(severity), str(code), group.height, (group["path"][0], group["message"][0]))
-        for (severity, code), group in groups
-    ]
-    kinds.sort(key=lambda kind: (SEVERITIES.index(kind[0]), -kind[2], kind[1]))
-    return [(Mark(kind[0], kind[0]), *kind[1:]) for kind in kinds]
+    import polars as pl
+
+    groups = problems.group_by("severity", "code").agg(pl.len(), pl.first("path", "message"))
+    kinds = sorted(groups.iter_rows(), key=lambda kind: (SEVERITIES.index(kind[0]), -kind[2], kind))
+    return [(Mark(kind, kind), code, n, (path, said)) for kind, code, n, path, said in kinds]
 
 
 def _next_steps(table: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str]]:

@@ -118,8 +118,12 @@ def load_document(path: str, document: type[D], problems: Problems) -> D | None:
     """A file as `document`, or None if it cannot be read (a problem says why)."""
     if (found := load_strictly(path, document)) is not None:
         return found
-    raw = load_raw(path, problems)
-    return None if raw is None else mend_document(raw, path, document, problems)
+    if (raw := load_raw(path, problems)) is None:
+        return None
+    value, faults = mend(raw, document)
+    faults.extend(find_unused(value))
+    problems.add_faults(path, faults.collapsed())
+    return value
 
 
 def load_strictly(path: str, document: type[D]) -> D | None:
@@ -146,14 +150,6 @@ def load_if_there(
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         is_there = root is None or is_followed(path, root, problems)
         return load_document(path, document, problems) if is_there else None
-
-
-def mend_document(raw: Any, path: str, document: type[D], problems: Problems) -> D:
-    """A plain JSON value as `document`; what had to be repaired is among the problems."""
-    value, faults = mend(raw, document)
-    faults.extend(find_unused(value))
-    problems.add_faults(path, faults.collapsed())
-    return value
 
 
 @cache
@@ -263,10 +259,12 @@ def read_documents(layout: Layout) -> Files:
             kind, document = _read_tolerantly(name, file, problems)
         if kind is None:
             continue
+        if kind == "eval_metadata" and file.place.eval == UNSTATED:  # it is of the folder it is in
+            folder = os.path.basename(os.path.dirname(file.path))
+            file = replace(file, place=file.place._replace(eval=folder))  # noqa: PLW2901
         _add(kind, file, document, found, problems)
         if kind != RESULTS:
-            place = place_of_metadata(file) if kind == "eval_metadata" else file.place
-            layout.note(kind, file.path, place)
+            layout.note(kind, file.path, file.place)
     return found
 
 
@@ -304,7 +302,7 @@ def _document_of(
 
 def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Problems) -> None:
     if kind == "eval_metadata":
-        _add_metadata(FilePlace(file.path, place_of_metadata(file)), document, found, problems)
+        _add_metadata(file, document, found, problems)
     elif kind == "evals":
         found.suites.append(SuiteFile(file.path, file.place.workspace, document))
     elif kind == "benchmark":
@@ -359,13 +357,6 @@ def _skill_in(path: str) -> str | None:
     folder, name = os.path.split(path)
     for_skills = re.search(r"(?:per|by|each)[-_ ]?skill", os.path.basename(folder), re.IGNORECASE)
     return name.removesuffix(".json") if for_skills else None
-
-
-def place_of_metadata(file: FilePlace) -> Place:
-    """Metadata that lies in no eval's folder describes the folder it lies in."""
-    if file.place.eval != UNSTATED:
-        return file.place
-    return file.place._replace(eval=os.path.basename(os.path.dirname(file.path)))
 
 
 def _add_metadata(
