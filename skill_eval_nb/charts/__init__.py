@@ -5,12 +5,10 @@ chart, which shows in JupyterLab with no network and stays in the saved notebook
 """
 
 from .checks import discrimination, expectation_matrix
-from .cost import quality_against_cost
-from .deltas import deltas, iterations
-from .forest import factors, forest
+from .cost import plan_curve, quality_against_cost
+from .deltas import deltas, factors, forest
 from .judges import judge_confusion, variance_components
-from .lineage import lineage
-from .plan import plan_curve
+from .lineage import iterations, lineage
 from .rubric import rubric_dimensions, score_distributions
 from .theme import save
 from .triggers import trigger_confusion, trigger_rates, trigger_rounds

@@ -1,29 +1,40 @@
-"""What does the skill change, eval by eval and iteration by iteration?"""
+"""What does the skill change, and how sure is that: by eval, by dimension, with each model?"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from skill_eval_nb.stats import summarize
-from skill_eval_nb.stats.pairing import side
-from skill_eval_nb.stats.values import order_iterations, runs_of
-from skill_eval_nb.text import TIE, as_label, brief, in_quotes, some, tied
+from skill_eval_nb.stats.comparison import SCOPES
+from skill_eval_nb.stats.confounds import OFFLINE
+from skill_eval_nb.stats.factors import FACTORS
+from skill_eval_nb.stats.overview import compare_page, overview_by_eval
+from skill_eval_nb.stats.pairing import Versus
+from skill_eval_nb.stats.values import (
+    ITERATION,
+    MODEL,
+    headline_of,
+    metrics_of,
+    no_such,
+    none_stated,
+)
+from skill_eval_nb.stats.verdict import TASKS, sentence, these, word_of
+from skill_eval_nb.text import as_label, brief, chance, in_quotes, some, tied
 
 from .. import stats
-from .forest import EVALS, list_largest
 from .metrics import Metric
 from .metrics import metric as metric_of
-from .pick import SUITE, Part, as_polars, model_keys, not_compared, part_by, pick, why_none
+from .pick import Part, as_polars, model_keys, not_compared, pick, why_none
 from .theme import (
     BASELINE,
+    FAINT,
+    GRID,
     SOFT,
     TOOLTIP,
+    WITH_SKILL,
     Row,
     Rows,
-    baselines,
-    below,
     chart_of,
     colour,
     colours,
@@ -34,12 +45,10 @@ from .theme import (
     interval,
     lane,
     lanes,
-    make_subheading,
     n_of,
-    places,
     scale_of,
     tips,
-    with_figures,
+    words,
 )
 
 if TYPE_CHECKING:
@@ -200,135 +209,6 @@ def _both_sides(row: Row) -> list[Row]:
     ]
 
 
-WIDTH, HEIGHT = 680, 190
-"""Pixels of a panel."""
-ITERATIONS = 8
-"""Iterations that one panel holds: the last ones."""
-PANELS = ("pass_rate", "rubric_weighted_mean")
-
-
-def iterations(ws: Any) -> ChartType:
-    """Mean pass rate and mean rubric score of each configuration, iteration by iteration.
-
-    Below the plot are each mean and its n, the number of runs that have the figure. The rubric
-    score is the weighted mean of a run's dimensions (1–5).
-
-    Args:
-        ws: a `Workspace` or a table of runs (polars or pandas).
-    """
-    means = _metric_means(ws)
-    if means.is_empty():
-        return draw_nothing(
-            "No pass rate or rubric score", why_none(ws, "pass rate or rubric score")
-        )
-    parts, more = part_by(means, [*SUITE, *model_keys(means)])
-    rows = {part: part.of(means).to_dicts() for part in parts}
-    shown = [row["configuration"] for own in rows.values() for row in own]
-    shades = colours(means["configuration"], baselines(means), shown)
-    runs = as_polars(runs_of(ws))
-    names: dict[Part, list[str]] = {}
-    for part in parts:
-        keys, known = dict(part.keys), {row["iteration"] for row in rows[part]}
-        own_runs = runs.filter(workspace=keys["workspace"], skill=keys["skill"])
-        names[part] = [name for name in order_iterations(own_runs) if name in known]
-        rows[part].sort(key=lambda row, order=names[part]: order.index(row["iteration"]))
-    long = any(len(own) > ITERATIONS for own in names.values())
-    notes = [
-        "Below each plot: the mean and n, the runs that it is the mean of.",
-        f"The last {ITERATIONS} iterations are shown." if long else "",
-        _uneven(runs, parts),
-        more,
-    ]
-    drawn = [_panels(part, rows[part], names[part][-ITERATIONS:], shades) for part in parts]
-    return finish(below(drawn), _answer(list(rows.values())), notes)
-
-
-def _metric_means(ws: Any) -> pl.DataFrame:
-    """What the summary knows of the two metrics; `rubric_normalized` as what it is a fifth of."""
-    import polars as pl
-
-    normalized = pl.col("metric") == "rubric_normalized"
-    known = as_polars(summarize(ws)).filter(
-        (pl.col("metric") == PANELS[0]) | normalized, pl.col("mean").is_not_null()
-    )
-    return known.with_columns(
-        pl.when(normalized).then(pl.col("mean") * 5).otherwise("mean").alias("mean"),
-        pl.when(normalized).then(pl.lit(PANELS[1])).otherwise("metric").alias("metric"),
-    )
-
-
-def _uneven(runs: pl.DataFrame, parts: Sequence[Part]) -> str:
-    """What to say where a change may come from other evals rather than from the skill."""
-    held = (part.of(runs).group_by("iteration").agg("eval_id")["eval_id"] for part in parts)
-    uneven = any(len({frozenset(evals) for evals in own}) > 1 for own in held)
-    return "The iterations do not hold the same evals: compare with care." if uneven else ""
-
-
-def _answer(parts: Sequence[Rows]) -> str:
-    """The title, from the with-skill side of each part, its rows in the order of iterations."""
-    known = {row["metric"] for own in parts for row in own}
-    column = next(name for name in PANELS if name in known)
-    lines: list[Rows] = []
-    for own in parts:
-        mine = [row for row in own if row["metric"] == column]
-        first = min((row["configuration"] for row in mine), key=side, default=None)
-        lines.append([row for row in mine if row["configuration"] == first])
-    return answer_iterations([line for line in lines if line], metric_of(column))
-
-
-def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]) -> ChartType:
-    """The panels of one workspace."""
-    from .vega import alt
-
-    panels: list[ChartType] = []
-    for name in PANELS:
-        means = {(r["configuration"], r["iteration"]): r for r in rows if r["metric"] == name}
-        if means:
-            panels.append(_panel(metric_of(name), means, names, shades))
-    return alt.vconcat(*panels, spacing=30, title=make_subheading(part.heading))
-
-
-def _panel(
-    meant: Metric,
-    means: dict[tuple[str, str], Row],
-    names: Sequence[str],
-    shades: dict[str, str],
-) -> ChartType:
-    """One metric over the iterations, with its figures below."""
-    from .vega import alt
-
-    points: list[Row] = []
-    there = {configuration for configuration, _ in means}
-    figures: list[Row] = [
-        {"line": "iteration", "text": as_label(name), "x": place}
-        for place, name in enumerate(names)
-    ]
-    for configuration in (shade for shade in shades if shade in there):
-        size = 130 if shades[configuration] == BASELINE else 70
-        for place, name in enumerate(names):
-            row = means.get((configuration, name), {"mean": None, "n": 0})
-            shared = {"configuration": as_label(configuration), "x": place}
-            named = {"iteration": as_label(name), "mean": row["mean"], "n": row["n"]}
-            points.append(shared | named | {"size": size})
-            if row["mean"] is not None:
-                text = f"{meant.figure(row['mean'])}{TIE * 2}n{TIE}{row['n']:,}"
-                figures.append({"line": as_label(configuration), "text": text, "x": place})
-    points.reverse()  # the first configuration is drawn last, above the others
-    x, hue = places(len(names)), colour(shades)
-    axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
-    y = alt.Y("mean:Q", axis=axis, scale=scale_of(meant))
-    about = tips(
-        iteration="Iteration",
-        configuration="Configuration",
-        mean=(f"Mean {meant.name}", meant.style.tip),
-        n=("Runs (n)", ",d"),
-    )
-    base = chart_of(points).encode(x=x, y=y, color=hue)
-    circles = base.mark_circle(opacity=1).encode(size=alt.Size("size:Q", scale=None), tooltip=about)
-    plot = alt.layer(base.mark_line(strokeWidth=2.5), circles, width=WIDTH, height=HEIGHT)
-    return with_figures(plot, figures, x, WIDTH)
-
-
 def answer_deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) -> str:
     """On how many evals a side is above the baseline, and by how much on average.
 
@@ -352,31 +232,365 @@ def answer_deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) 
     )
 
 
-def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
-    """Where the with-skill side began and where it is now.
+FOREST_PLOT, FOREST_DELTA, P, VERDICT = 375, 452, 515, 530
+"""Pixels: the plot's width, where two columns of figures end and where the verdicts begin."""
+FOREST_ROW = 26
+ENDS = ("estimate", "low", "high", "wide_low", "wide_high", "lean_low", "lean_high", "worth")
+"""What is drawn of a delta; `wide_…` is of tasks like these, `lean_…` is by borrowed noise."""
+LOWER, UPPER = ENDS[1:-1:2], ENDS[2:-1:2]
+DASHED = (
+    "Dashed line: what too few runs lean to if runs scatter as they do in public benchmarks; "
+    "no verdict."
+)
+EVALS = 40
+"""Evals that one chart holds."""
+WIDTH = 695
+VERDICTS = {"helps": WITH_SKILL, "hurts": BASELINE, "not decided": FAINT}
+"""What the marks' colours say."""
 
-    A line is a workspace's means in the order of its iterations: iteration, configuration,
-    mean, n; or a model's, if several ran it.
+
+def forest(
+    ws: Any,
+    metric: str = "pass_rate",
+    baseline: str | None = None,
+    iteration: str | Sequence[str] | None = None,
+    *,
+    by: Literal["eval", "dimension"] = "eval",
+    versus: Versus | None = None,
+    worth: float | None = None,
+    together: bool = False,
+) -> ChartType:
+    """Each delta with its interval, and the zone of differences too small to matter.
+
+    The thick line is the interval for *these evals* (another run could come out differently),
+    the thin one for *tasks like these* (other evals could have been chosen). A dashed line shows
+    how these evals lean, by borrowed noise; it is not a verdict and has no verdict's colour. An
+    arrow marks an interval that continues beyond the axis. The figures come from `stats.deltas`,
+    `stats.deltas_by_eval` and `stats.deltas_by_dimension`.
+
+    Args:
+        ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
+        metric: a number column of `runs`, or a rubric dimension by its name.
+        baseline: the configuration to compare against; chosen by name if not given.
+        iteration: name of the iteration, or several; None for each workspace's last one.
+        by: `eval` for all evals and each of them; `dimension` for the rubric dimensions, and
+            then `metric` is ignored.
+        versus: two configurations or two iterations, the baseline last.
+        worth: the smallest difference worth having; as in `stats.deltas` if not given.
+        together: whether the figures are adjusted for all other metrics of a `Workspace`, as in
+            `explore` and `report` (dimensions always are); `worth` is then as in `stats.deltas`.
+
+    Raises:
+        ValueError: for a metric, baseline, iteration or name in `versus` that is not there.
     """
-    if len(lines) == 1:
-        return _turn(lines[0], meant)
-    long = [line for line in lines if len(line) > 1]
-    n = n_of(sum(line[-1]["n"] for line in lines))
-    if not long:
-        return f"{tied(len(lines), 'panel')} with a {meant.name} in one iteration each ({n})"
-    rising = sum(line[-1]["mean"] > line[0]["mean"] for line in long)
+    if by not in ("eval", "dimension"):
+        raise no_such("way to part a forest, `by`,", by, ("eval", "dimension"))
+    options = {"baseline": baseline, "versus": versus, "worth": worth}
+    meant = metric_of(metric if by == "eval" else "rubric_weighted_mean")
+    if by == "eval":
+        scopes = [stats.deltas(ws, metric, scope=scope, **options) for scope in SCOPES]
+    else:
+        scopes = [stats.deltas_by_dimension(ws, scope=scope, **options) for scope in SCOPES]
+    frames = [as_polars(rows) for rows in scopes]
+    by_eval = as_polars(stats.deltas_by_eval(ws, metric, **options)) if by == "eval" else frames[0]
+    if together and by == "eval":
+        others = headline_of(metrics_of(ws)) not in {*frames[0]["metric"]}
+        how: dict[str, Any] = {"versus": versus, "others": others}
+        rows = compare_page(ws, baseline, **how)
+        frames = [_rows_of([both[at] for both in rows], frame) for at, frame in enumerate(frames)]
+        by_eval = _rows_of(overview_by_eval(ws, baseline, **how), by_eval)
+    whole = join_scopes(*frames)
+    deltas = whole.drop_nulls("estimate")
+    picked = pick(deltas, iteration, ws)
+    if not picked.parts:
+        return draw_nothing(f"No {meant.name} to compare", why_none(ws, meant.name, iteration))
+    compared = [(part, row) for part in picked.parts for row in part.of(deltas).to_dicts()]
+    every = [row for _, row in compared]
+    keys = ("workspace", "iteration", "configuration", *MODEL)
+    several = len({tuple(row[key] for key in keys) for row in every}) > 1
+    headings = [head_comparison(part, row, versus) if several else "" for part, row in compared]
+    if by == "dimension":
+        rows = [
+            forest_row(row, row["dimension"], heading, meant)
+            for row, heading in zip(every, headings, strict=True)
+        ]
+        title, left = answer_forests(every, "rubric dimension", ""), 0
+    else:
+        most = max(EVALS // len(compared), 5)
+        rows = [
+            drawn
+            for (part, row), heading in zip(compared, headings, strict=True)
+            for drawn in _with_evals(row, part.of(by_eval), most, heading, meant)
+        ]
+        left = sum(row["n_evals"] for row in every) + len(every) - len(rows)
+        title = (
+            answer_forest(every[0], meant)
+            if len(every) == 1
+            else answer_forests(every, "comparison", f"{meant.title}: ")
+        )
+    notes = [
+        *picked.notes,
+        "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
+        f"p of the {by}s allows for their number.",
+        DASHED if any(row["lean_low"] is not None for row in rows) else "",
+        "Arrow: the interval continues." if any(_cut(rows, _axis_domain(rows, meant))) else "",
+        f"{tied(left, 'more eval')} with smaller deltas." if left else "",
+        not_compared(whole, picked) if by == "eval" else "",
+        OFFLINE if any(row["stand_in"] for row in every) else "",
+    ]
+    return finish(draw_forest(rows, meant), title, notes)
+
+
+def _rows_of(rows: Sequence[Mapping[str, Any]], like: pl.DataFrame) -> pl.DataFrame:
+    """The rows as a table as `like`, of its metrics, with the p that decides."""
+    import polars as pl
+
+    metrics = {*like["metric"]}
+    known = [row for row in rows if row["metric"] in metrics]
+    return pl.DataFrame(known, {**like.schema, "p_adjusted": pl.Float64})
+
+
+def head_comparison(part: Part, row: Row, versus: Versus | None) -> str:
+    """What stands above a comparison if there are several."""
+    if versus == (row["iteration"], row["baseline"]):
+        where = f"{part.heading} · " if part.heading else ""
+        sides = f"{as_label(row['iteration'])} against {as_label(row['baseline'])}"
+        return f"{where}{as_label(row['configuration'], 40)}: {sides}"
+    return part.above(row["configuration"], row["baseline"])
+
+
+def join_scopes(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
+    """The deltas of these evals, with the interval and verdict of tasks like these."""
+    import polars as pl
+
+    wide = like.select(
+        pl.col("low").alias("wide_low"),
+        pl.col("high").alias("wide_high"),
+        pl.col("verdict").alias("wide_verdict"),
+    )
+    return own.hstack(wide)
+
+
+def _with_evals(
+    row: Row, by_eval: pl.DataFrame, most: int, heading: str, meant: Metric
+) -> list[Row]:
+    """A comparison, then its evals with the largest deltas, from above to below the baseline."""
+    evals = list_largest(by_eval, row, most)
+    whole = forest_row(row, f"All {tied(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
+    return [whole, *(forest_row(eval_, eval_["eval_name"], heading, meant) for eval_ in evals)]
+
+
+def list_largest(by_eval: pl.DataFrame, comparison: Row, most: int) -> list[Row]:
+    """The evals of a comparison with the largest deltas, from above to below the baseline."""
+    import polars as pl
+
+    sides = {name: comparison[name] for name in ("configuration", "baseline")}
+    size = pl.col("estimate").abs()
+    own = by_eval.filter(**sides).drop_nulls("estimate")
+    largest = own.sort(size, descending=True, maintain_order=True).head(most)
+    return largest.sort("estimate", descending=True, maintain_order=True).to_dicts()
+
+
+def forest_row(row: Row, name: str, heading: str, meant: Metric) -> Row:
+    """A delta as it is drawn, in the unit of the axis."""
+    ends = {end: row.get(end) for end in ENDS}
+    verdict = word_of(row["verdict"], row["metric"]) or "–"
+    p = row.get("p_adjusted", row["p"])
+    return {
+        **{end: None if at is None else at * meant.style.factor for end, at in ends.items()},
+        "all": False,
+        "heading": heading,
+        "label": as_label(name),
+        "verdict": verdict,
+        "decided": verdict if row["verdict"] in VERDICTS else "not decided",
+        "reason": as_label(row["reason"], 400),
+        "delta": meant.difference(row["estimate"]),
+        "exact p": "–" if p is None else chance(p).removeprefix("= "),
+        "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,} runs",
+        "lean": say_lean(row, meant) or "–",
+    }
+
+
+def draw_forest(rows: Rows, meant: Metric) -> ChartType:
+    """The rows with their intervals, figures and verdicts."""
+    from .vega import alt
+
+    placed, headings = in_lanes(rows)
+    domain = _axis_domain(rows, meant)
+    scale = alt.Scale(domain=domain, nice=False, zero=False, clamp=True)
+    axis = alt.Axis(title=meant.difference_axis, format="+~f", tickCount=7)
+    hues = {word_of(word, meant.column) or word: hue for word, hue in VERDICTS.items()}
+    hue = colour(hues, "decided")
+    about = tips(
+        label="What", delta="Delta", n="n", verdict="Verdict", reason="Reason", lean="Lean"
+    )
+    zones = [row | {"from": -row["worth"]} for row in placed if row["worth"]]
+    points = chart_of(placed).mark_point(
+        filled=True, size=90, opacity=1, stroke="white", strokeWidth=1.5
+    )
+    sizes = alt.Scale(domain=[False, True], range=["circle", "diamond"])
+    layers = [
+        chart_of(zones)
+        .mark_rect(color=GRID)
+        .encode(x=alt.X("from:Q"), x2=alt.X2("worth:Q"), y=lane()),
+        chart_of([{"zero": 0}]).mark_rule(color=SOFT).encode(x=alt.X("zero:Q")),
+        *interval(
+            placed, "lean_low", "lean_high", lane(), SOFT, wide=1.5, dash=(4, 3), tooltip=about
+        ),
+        *interval(placed, "wide_low", "wide_high", lane(), hue, wide=1.5, tooltip=about),
+        *interval(placed, "low", "high", lane(), hue, wide=5, tooltip=about),
+        *(
+            chart_of(cut)
+            .mark_point(shape=f"triangle-{way}", filled=True, size=90, opacity=1)
+            .encode(x=alt.X("cut:Q"), y=lane(), color=hue, tooltip=about)
+            for way, cut in zip(("left", "right"), _cut(placed, domain), strict=True)
+            if cut
+        ),
+        points.encode(
+            x=alt.X("estimate:Q", scale=scale, axis=axis),
+            y=lane(),
+            color=hue,
+            shape=alt.Shape("all:N", scale=sizes, legend=None),
+            tooltip=about,
+        ),
+        *column(placed, "delta", FOREST_DELTA, heavy=True),
+        *column(placed, "exact p", P, ink=SOFT),
+        words(placed, "verdict", VERDICT, limit=WIDTH - VERDICT),
+    ]
+    look = {"step": FOREST_ROW, "width": FOREST_PLOT, "right": WIDTH, "what": "What"}
+    return lanes(layers, placed, headings, **look)
+
+
+def _cut(rows: Rows, domain: Sequence[float]) -> tuple[Rows, Rows]:
+    """The rows of which an interval goes on to the left of the axis, and to its right."""
+    low, high = domain
     return (
-        f"The {meant.name} rises in {rising} of {tied(len(long), 'panel')} from the first "
-        f"to the last iteration ({n} in the last)"
+        [row | {"cut": low} for row in rows if min(_known_ends(row, *LOWER)) < low],
+        [row | {"cut": high} for row in rows if max(_known_ends(row, *UPPER)) > high],
     )
 
 
-def _turn(line: Rows, meant: Metric) -> str:
-    first, last = line[0], line[-1]
-    who = as_label(last["configuration"], 40)
-    start, end = meant.figure(first["mean"]), meant.figure(last["mean"])
-    if len(line) == 1:
-        return f"{who} has a {meant.name} of {end} in its only iteration ({n_of(last['n'])})"
-    n = n_of(first["n"], last["n"])
-    before, now = in_quotes(first["iteration"], 40), in_quotes(last["iteration"], 40)
-    return f"{who}: the {meant.name} goes from {start} in {before} to {end} in {now} ({n})"
+def _known_ends(row: Row, *ends: str) -> list[float]:
+    """The ends that the row has, and its estimate."""
+    return [row[end] for end in ("estimate", *ends) if row[end] is not None]
+
+
+def _axis_domain(rows: Rows, meant: Metric) -> list[float]:
+    """What the axis shows: zero, the zone, each estimate and the intervals over all evals.
+
+    The interval of a single eval may reach far beyond; it is cut off there.
+    """
+    marks = [0.0]
+    for row in rows:
+        marks += [row["estimate"], row["worth"] or 0.0, -(row["worth"] or 0.0)]
+        if row["all"] or not any(other["all"] for other in rows):
+            marks += [row[end] or 0.0 for end in (*LOWER, *UPPER)]
+    low, high = min(marks), max(marks)
+    spare = (high - low) * 0.06 or 1.0
+    low, high = low - spare, high + spare
+    if meant.unit == "rate":
+        return [max(low, -100.0), min(high, 100.0)]
+    return [low, high]
+
+
+def answer_forest(own: Row, meant: Metric) -> str:
+    """The verdict on these evals with its interval, and that on tasks like these.
+
+    `own` is a row of `stats.deltas`, with the `wide_verdict` on tasks like these.
+    """
+    who, where = as_label(own["configuration"], 40), these(own["n_evals"])
+    verdict = sentence(own["verdict"], own["metric"], who, where)
+    n = n_of(own["n_runs"], own["n_runs_baseline"])
+    wide = word_of(own["wide_verdict"], own["metric"])
+    beyond = f"; on tasks like these: {wide}" if wide else ""
+    ends = [meant.difference(own[end]) for end in ("low", "high") if own[end] is not None]
+    much = f"{meant.difference(own['estimate'])} ({' to '.join(ends)})".removesuffix(" ()")
+    leans = f"; {own['lean']} by borrowed noise" if own["lean"] else ""
+    return f"{verdict}: {much} {meant.name}{leans}{beyond} ({n})"
+
+
+def say_lean(row: Row, meant: Metric) -> str:
+    """What a row leans to with its interval; "" if it has no lean."""
+    if row.get("lean") is None:
+        return ""
+    low, high = (meant.difference(row[end]) for end in ("lean_low", "lean_high"))
+    return f"{row['lean']} ({low} to {high} by borrowed noise)"
+
+
+def answer_forests(comparisons: Rows, what: str, about: str) -> str:
+    """Of several comparisons, what they say of these evals; with too few runs, of tasks like these.
+
+    `what` is that which is counted, `about` the beginning that names the metric, or "".
+    """
+    few = all(row["verdict"] == "too few runs" for row in comparisons)
+    verdict, where = ("wide_verdict", TASKS) if few else ("verdict", "these evals")
+    helps, hurts = (sum(row[verdict] == word for row in comparisons) for word in ("helps", "hurts"))
+    n = n_of(*(max(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
+    who = {as_label(row["configuration"], 40) for row in comparisons}
+    subject = who.pop() if len(who) == 1 else "the skill"
+    every = tied(len(comparisons), what)
+    better, worse = (word_of(word, comparisons[0]["metric"]) for word in ("helps", "hurts"))
+    text = f"{about}{subject} {better} in {helps} of {every}, {worse} in {hurts} ({n}, {where})"
+    return text[0].upper() + text[1:] if subject == "the skill" else text
+
+
+def factors(
+    ws: Any,
+    metric: str = "pass_rate",
+    baseline: str | None = None,
+    iteration: str | Sequence[str] | None = None,
+    *,
+    factor: Literal["model", "harness"] = "model",
+    level: float = 0.95,
+) -> ChartType:
+    """What the skill changes with each model, and whether that differs between models.
+
+    It looks like `forest`, with one row per model. The figures come from `stats.factors`, whose
+    sentences are below the title.
+
+    Args:
+        ws: a `Workspace`, or a table of runs or of rubric scores (polars or pandas).
+        metric: a number column of `runs`, or a rubric dimension by its name.
+        baseline: the configuration to compare against; chosen by name if not given.
+        iteration: name of the iteration, or several; None for each workspace's last one.
+        factor: `model` or `harness`.
+        level: of the intervals; verdicts need p of at most 1 - level.
+
+    Raises:
+        ValueError: for a metric, baseline, iteration or factor that is not there.
+    """
+    import polars as pl
+
+    meant = metric_of(metric)
+    how = {"factor": factor, "level": level}
+    scopes = [stats.factors(ws, metric, baseline, scope=scope, **how) for scope in SCOPES]
+    near, beyond = map(as_polars, scopes)
+    column, of = FACTORS[factor]
+    own = pl.col(column).fill_null(none_stated(column)).alias("of")
+    wide = beyond.select(wide_differs="differs", wide_interaction="interaction")
+    rows = join_scopes(near, beyond).hstack(wide).with_columns(own).drop(column)
+    known = rows.drop_nulls("estimate")
+    apart = [*ITERATION, *model_keys(known), "configuration", "baseline"]
+    picked = pick(known.filter(pl.len().over(apart) > 1), iteration, ws)
+    if not picked.parts:
+        why = known["interaction"].first() or why_none(ws, meant.name, iteration)
+        return draw_nothing(f"No {of} to compare", str(why))
+    each, drawn, groups = [], [], {}
+    for part in picked.parts:
+        for row in part.of(known).to_dicts():
+            above = part.above(row["configuration"], row["baseline"])
+            each.append(row)
+            drawn.append(forest_row(row, row["of"], above, meant))
+            groups[above] = row
+    sentences = ("interaction", "wide_interaction") if len(groups) == 1 else ()
+    differs = sum(row["differs"] is True for row in groups.values())
+    notes = [
+        *picked.notes,
+        *(each[0][name] for name in sentences),
+        "" if sentences else f"The effect differs in {differs} of {len(groups):,} comparisons.",
+        "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
+        f"p allows for the number of {of}; it must be at most {1 - level:.2g}.",
+        OFFLINE if any(row["stand_in"] for row in each) else "",
+    ]
+    title = answer_forests(each, factor, f"{meant.title}: ")
+    return finish(draw_forest(drawn, meant), title, notes)

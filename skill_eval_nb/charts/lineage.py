@@ -1,4 +1,4 @@
-"""Which version of the skill is the best, and did each beat the one that it was made from?"""
+"""How did it go: the means iteration by iteration, and the versions of a skill?"""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.values import cast_columns, finite
+from skill_eval_nb.stats import summarize
+from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.values import cast_columns, finite, order_iterations, runs_of
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.text import as_label, brief, in_quotes, tied
+from skill_eval_nb.text import TIE, as_label, brief, in_quotes, tied
 
 from .metrics import Metric, metric
-from .pick import SUITE, Part, as_polars, part_by
+from .pick import SUITE, Part, as_polars, model_keys, part_by, why_none
 from .theme import (
     BASELINE,
     FAINT,
@@ -20,9 +22,11 @@ from .theme import (
     WITH_SKILL,
     Row,
     Rows,
+    baselines,
     below,
     chart_of,
     colour,
+    colours,
     draw_nothing,
     draw_rings,
     finish,
@@ -39,6 +43,165 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
     from altair.typing import ChartType
+
+
+WIDTH, HEIGHT = 680, 190
+"""Pixels of a panel."""
+ITERATIONS = 8
+"""Iterations that one panel holds: the last ones."""
+PANELS = ("pass_rate", "rubric_weighted_mean")
+
+
+def iterations(ws: Any) -> ChartType:
+    """Mean pass rate and mean rubric score of each configuration, iteration by iteration.
+
+    Below the plot are each mean and its n, the number of runs that have the figure. The rubric
+    score is the weighted mean of a run's dimensions (1–5).
+
+    Args:
+        ws: a `Workspace` or a table of runs (polars or pandas).
+    """
+    means = _metric_means(ws)
+    if means.is_empty():
+        return draw_nothing(
+            "No pass rate or rubric score", why_none(ws, "pass rate or rubric score")
+        )
+    parts, more = part_by(means, [*SUITE, *model_keys(means)])
+    rows = {part: part.of(means).to_dicts() for part in parts}
+    shown = [row["configuration"] for own in rows.values() for row in own]
+    shades = colours(means["configuration"], baselines(means), shown)
+    runs = as_polars(runs_of(ws))
+    names: dict[Part, list[str]] = {}
+    for part in parts:
+        keys, known = dict(part.keys), {row["iteration"] for row in rows[part]}
+        own_runs = runs.filter(workspace=keys["workspace"], skill=keys["skill"])
+        names[part] = [name for name in order_iterations(own_runs) if name in known]
+        rows[part].sort(key=lambda row, order=names[part]: order.index(row["iteration"]))
+    long = any(len(own) > ITERATIONS for own in names.values())
+    notes = [
+        "Below each plot: the mean and n, the runs that it is the mean of.",
+        f"The last {ITERATIONS} iterations are shown." if long else "",
+        _uneven(runs, parts),
+        more,
+    ]
+    drawn = [_panels(part, rows[part], names[part][-ITERATIONS:], shades) for part in parts]
+    return finish(below(drawn), _answer_by_metric(list(rows.values())), notes)
+
+
+def _metric_means(ws: Any) -> pl.DataFrame:
+    """What the summary knows of the two metrics; `rubric_normalized` as what it is a fifth of."""
+    import polars as pl
+
+    normalized = pl.col("metric") == "rubric_normalized"
+    known = as_polars(summarize(ws)).filter(
+        (pl.col("metric") == PANELS[0]) | normalized, pl.col("mean").is_not_null()
+    )
+    return known.with_columns(
+        pl.when(normalized).then(pl.col("mean") * 5).otherwise("mean").alias("mean"),
+        pl.when(normalized).then(pl.lit(PANELS[1])).otherwise("metric").alias("metric"),
+    )
+
+
+def _uneven(runs: pl.DataFrame, parts: Sequence[Part]) -> str:
+    """What to say where a change may come from other evals rather than from the skill."""
+    held = (part.of(runs).group_by("iteration").agg("eval_id")["eval_id"] for part in parts)
+    uneven = any(len({frozenset(evals) for evals in own}) > 1 for own in held)
+    return "The iterations do not hold the same evals: compare with care." if uneven else ""
+
+
+def _answer_by_metric(parts: Sequence[Rows]) -> str:
+    """The title, from the with-skill side of each part, its rows in the order of iterations."""
+    known = {row["metric"] for own in parts for row in own}
+    column = next(name for name in PANELS if name in known)
+    lines: list[Rows] = []
+    for own in parts:
+        mine = [row for row in own if row["metric"] == column]
+        first = min((row["configuration"] for row in mine), key=side, default=None)
+        lines.append([row for row in mine if row["configuration"] == first])
+    return answer_iterations([line for line in lines if line], metric(column))
+
+
+def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]) -> ChartType:
+    """The panels of one workspace."""
+    from .vega import alt
+
+    panels: list[ChartType] = []
+    for name in PANELS:
+        means = {(r["configuration"], r["iteration"]): r for r in rows if r["metric"] == name}
+        if means:
+            panels.append(_iteration_panel(metric(name), means, names, shades))
+    return alt.vconcat(*panels, spacing=30, title=make_subheading(part.heading))
+
+
+def _iteration_panel(
+    meant: Metric,
+    means: dict[tuple[str, str], Row],
+    names: Sequence[str],
+    shades: dict[str, str],
+) -> ChartType:
+    """One metric over the iterations, with its figures below."""
+    from .vega import alt
+
+    points: list[Row] = []
+    there = {configuration for configuration, _ in means}
+    figures: list[Row] = [
+        {"line": "iteration", "text": as_label(name), "x": place}
+        for place, name in enumerate(names)
+    ]
+    for configuration in (shade for shade in shades if shade in there):
+        size = 130 if shades[configuration] == BASELINE else 70
+        for place, name in enumerate(names):
+            row = means.get((configuration, name), {"mean": None, "n": 0})
+            shared = {"configuration": as_label(configuration), "x": place}
+            named = {"iteration": as_label(name), "mean": row["mean"], "n": row["n"]}
+            points.append(shared | named | {"size": size})
+            if row["mean"] is not None:
+                text = f"{meant.figure(row['mean'])}{TIE * 2}n{TIE}{row['n']:,}"
+                figures.append({"line": as_label(configuration), "text": text, "x": place})
+    points.reverse()  # the first configuration is drawn last, above the others
+    x, hue = places(len(names)), colour(shades)
+    axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
+    y = alt.Y("mean:Q", axis=axis, scale=scale_of(meant))
+    about = tips(
+        iteration="Iteration",
+        configuration="Configuration",
+        mean=(f"Mean {meant.name}", meant.style.tip),
+        n=("Runs (n)", ",d"),
+    )
+    base = chart_of(points).encode(x=x, y=y, color=hue)
+    circles = base.mark_circle(opacity=1).encode(size=alt.Size("size:Q", scale=None), tooltip=about)
+    plot = alt.layer(base.mark_line(strokeWidth=2.5), circles, width=WIDTH, height=HEIGHT)
+    return with_figures(plot, figures, x, WIDTH)
+
+
+def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
+    """Where the with-skill side began and where it is now.
+
+    A line is a workspace's means in the order of its iterations: iteration, configuration,
+    mean, n; or a model's, if several ran it.
+    """
+    if len(lines) == 1:
+        return _turn(lines[0], meant)
+    long = [line for line in lines if len(line) > 1]
+    n = n_of(sum(line[-1]["n"] for line in lines))
+    if not long:
+        return f"{tied(len(lines), 'panel')} with a {meant.name} in one iteration each ({n})"
+    rising = sum(line[-1]["mean"] > line[0]["mean"] for line in long)
+    return (
+        f"The {meant.name} rises in {rising} of {tied(len(long), 'panel')} from the first "
+        f"to the last iteration ({n} in the last)"
+    )
+
+
+def _turn(line: Rows, meant: Metric) -> str:
+    first, last = line[0], line[-1]
+    who = as_label(last["configuration"], 40)
+    start, end = meant.figure(first["mean"]), meant.figure(last["mean"])
+    if len(line) == 1:
+        return f"{who} has a {meant.name} of {end} in its only iteration ({n_of(last['n'])})"
+    n = n_of(first["n"], last["n"])
+    before, now = in_quotes(first["iteration"], 40), in_quotes(last["iteration"], 40)
+    return f"{who}: the {meant.name} goes from {start} in {before} to {end} in {now} ({n})"
 
 
 FIGURES = ("expectation_pass_rate", "mean", "estimate", "low", "high")
@@ -112,7 +275,7 @@ def _cut_to_range(before: float | None, end: float | None, meant: Metric) -> flo
     return min(max(before + end, low), high)
 
 
-def answer(parts: Sequence[Rows]) -> str:
+def answer_versions(parts: Sequence[Rows]) -> str:
     """Which version is the best, and how it came to be that. Parts are what `drawn_of` gives."""
     if len(parts) > 1:
         won = sum(any(row["best"] and row["result"] == "won" for row in rows) for rows in parts)
@@ -129,7 +292,7 @@ def answer(parts: Sequence[Rows]) -> str:
     return f"{name} is the best of {of}: {over if best['difference'] else ''}{figure}"
 
 
-WIDTH, HEIGHT = 700, 240
+VERSIONS_WIDTH, VERSIONS_HEIGHT = 700, 240
 """Pixels of the plot, less width if there are few versions."""
 STEP = 150
 """Pixels between two versions, at most."""
@@ -181,21 +344,23 @@ def lineage(data: Any) -> ChartType:
         f"The last {VERSIONS} versions are shown." if long else "",
         more,
     ]
-    panels = [_panel(part, rows[-VERSIONS:]) for part, rows in drawn.items()]
-    return finish(below(panels), answer(list(drawn.values())), notes)
+    panels = [_version_panel(part, rows[-VERSIONS:]) for part, rows in drawn.items()]
+    return finish(below(panels), answer_versions(list(drawn.values())), notes)
 
 
-def _panel(part: Part, rows: Rows) -> ChartType:
+def _version_panel(part: Part, rows: Rows) -> ChartType:
     """The versions of one skill."""
     from .vega import alt
 
-    width = min(WIDTH, STEP * len(rows))
+    width = min(VERSIONS_WIDTH, STEP * len(rows))
     placed: list[Row] = [row | {"x": place} for place, row in enumerate(rows)]
     meant = metric(placed[0]["metric"])
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
     x, y = places(len(rows)), alt.Y("value:Q", axis=axis, scale=scale_of(meant))
     layers = [*_parents(placed, x, y), *_intervals(placed, x), *_points(placed, x, y)]
-    plot = alt.layer(*layers, width=width, height=HEIGHT, title=make_subheading(part.heading))
+    plot = alt.layer(
+        *layers, width=width, height=VERSIONS_HEIGHT, title=make_subheading(part.heading)
+    )
     figures = [
         {name: row[name] for name in ("version", "iteration", "changed", "x")}
         | {"line": UNDER[name], "text": brief(str(row[name]), 22)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import view
-from skill_eval_nb.charts.forest import DASHED, draw_forest, forest_row
+from skill_eval_nb.charts.deltas import DASHED, draw_forest, forest_row
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.charts.theme import finish
 from skill_eval_nb.disk import leads_out
