@@ -15,8 +15,15 @@ from skill_eval_nb.widgets.explore.explorer import VIEWS, Explorer, nothing_view
 from skill_eval_nb.workspace.jobs import iteration_folder, read_settings
 from skill_eval_nb.workspace.read import nearest_metadata
 
-from ..explore.choice import Choice, SkillRuns, settle_choice, suite_of
-from ..explore.figures import FLIPS, Counted, flips
+from ..explore.choice import (
+    FLIPS,
+    Choice,
+    Counted,
+    SkillRuns,
+    count_flips,
+    settle_choice,
+    suite_of,
+)
 from ..explore.look import Look
 from ..explore.verdict import differences, summary, tracks
 from ..show.run import SHOWING_CSS
@@ -408,7 +415,7 @@ def _pair_of(look: Look) -> Pair:
 
 def _count_flips(look: Look) -> list[int] | None:
     """How many expectations fail newly, and pass newly; None while that is being counted."""
-    found = look.figures(flips)
+    found = look.figures(count_flips)
     if any(rows is None for rows in found.values()):
         return None
     classes = [row["class"] for rows in found.values() for row in rows]

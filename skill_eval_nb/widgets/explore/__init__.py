@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from skill_eval_nb import charts
+from skill_eval_nb.charts.theme import SCALE
+from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.stats.looks import find_iterations
+from skill_eval_nb.stats.values import headline_of, metrics_of, model_name, secondary_level
+from skill_eval_nb.text import as_label
 from skill_eval_nb.workspace.jobs import find_skill
 
 from ..show.run import SHOWING_CSS
-from ..ui import Child, action, h, style
-from ..ui.parts import button
+from ..ui import Child, Node, action, h, offer, style
+from ..ui.parts import button, choose, details, entry, notice, waiting_note
 from ..ui.source import Background
 from ..ui.tree import forward
-from .choice import HEADLINE, Choice, SkillRuns
+from .choice import HEADLINE, Choice, Counted, SkillRuns
 from .explorer import VIEWS, Explorer
-from .export import Export, charts_view, export_view, written_view
-from .figures import Counted
 from .look import Look
 from .rows import RowSearch, read_condition
 
@@ -83,16 +88,40 @@ def explore(
     return Explore(ws, request, find, where)
 
 
+WRITES = "Writes benchmark.json, benchmark.md and report.html, one file that opens anywhere."
+FOLDER = "report"
+PARTS = {"all": "everything that was loaded", "chosen": "what is chosen above"}
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """How it is to be written.
+
+    Attributes:
+        folder: where to.
+        dialect: the form of benchmark.json.
+        part: one of PARTS.
+    """
+
+    folder: str = FOLDER
+    dialect: str = "skill-creator"
+    part: str = "all"
+
+    @property
+    def path(self) -> Path:
+        """The folder as a path."""
+        return Path(self.folder.strip() or FOLDER).expanduser()
+
+
 class Explore(Explorer):
     """A workspace to look through; `selection` gives back what is selected."""
 
     _css = style(SHOWING_CSS, *(HERE / sheet for sheet in ("explore.css", "../run/run.css")))
     label: ClassVar[str] = "Explore evaluations"
-    TABS = {name: words for name, (words, _) in VIEWS.items()} | {
-        "charts": "Charts",
-        "export": "Export",
-    }
-    WITHOUT_RUNS = frozenset(("models", "charts", "export"))
+    OWN: ClassVar = {"models": "Models", "charts": "Charts", "export": "Export"}
+    """Tabs that show no run."""
+    TABS = {name: words for name, (words, _) in VIEWS.items()} | OWN
+    WITHOUT_RUNS = frozenset(OWN)
 
     def __init__(
         self,
@@ -121,6 +150,8 @@ class Explore(Explorer):
             return super().view()
         back = button("← Back to the figures", ("leave_runs",), kind="quiet", key="back")
         return [back, *(forward(node, "in_runs") for node in self._runs._tree)]  # noqa: SLF001
+
+    # ── more runs ─────────────────────────────────────────────────────────────────────────────
 
     def _make_look(self, counted: Counted, suite: SkillRuns, choice: Choice) -> Look:
         return replace(super()._make_look(counted, suite, choice), run_more=self._run_more)
@@ -160,15 +191,52 @@ class Explore(Explorer):
         """Show the figures again; what runs goes on."""
         self._runs = None
 
+    # ── what is handed on: charts as pictures, and the files of a report ──────────────────────
+
     def _content(self, look: Look) -> Child:
-        tab, busy = self.seen.tab, self._writing.busy
-        if tab in VIEWS:
-            return super()._content(look)
-        if tab == "export":
-            view = export_view(self.export_to, busy=busy)
-        else:
-            view = charts_view(look, self.export_to, busy=busy)
-        return [view, written_view(self._written) if self._written else None]
+        tab = self.seen.tab
+        if tab == "models":
+            return show_chart(look, "factors")
+        if tab in self.OWN:
+            view = self._export_view() if tab == "export" else self._charts_view(look)
+            return [view, written_view(self._written) if self._written else None]
+        return super()._content(look)
+
+    def _charts_view(self, look: Look) -> Node:
+        """The view of charts."""
+        options = {chart: words for chart, (words, _) in CHARTS.items()}
+        chart = choose("Chart", options, self.seen.chart, ("see", "chart"))
+        saves = [
+            button(f"Save as {kind.upper()}", None if self._writing.busy else ("save_chart", kind))
+            for kind in FORMATS
+        ]
+        controls = h("div", chart, self._folder_entry(), saves, cls="sen-row")
+        return h("div", controls, show_chart(look, self.seen.chart))
+
+    def _export_view(self) -> Node:
+        """The view of what can be written."""
+        busy, export = self._writing.busy, self.export_to
+        dialects = [name for name, forms in DIALECTS.items() if "benchmark" in forms]
+        return h(
+            "div",
+            h(
+                "div",
+                self._folder_entry(),
+                choose("What", PARTS, export.part, ("hand", "part")),
+                choose("Form of benchmark.json", dialects, export.dialect, ("hand", "dialect")),
+                cls="sen-row",
+            ),
+            h("p", WRITES, cls="sen-soft sen-x-export"),
+            button(
+                "Writing …" if busy else "Write the report",
+                None if busy else ("export",),
+                kind="main",
+            ),
+        )
+
+    def _folder_entry(self) -> Node:
+        look = {"spellcheck": "false", "cls": "sen-x-folder"}
+        return entry("Folder", self.export_to.folder, ("hand", "folder"), **look)
 
     @action
     def hand(self, name: str, value: str) -> None:
@@ -177,15 +245,21 @@ class Explore(Explorer):
 
     @action
     def export(self) -> None:
-        """Write benchmark.json, benchmark.md and report.html."""
+        """Write benchmark.json, benchmark.md and report.html, as the shell's `report` does."""
+        from skill_eval_nb import report
+
         ws, choice, export = self.source.ws, self.choice, self.export_to
-        self._write(lambda: export.write_report(ws, choice))
+        own = choice.select(ws, iteration=choice.iterations) if export.part == "chosen" else ws
+        self._write(lambda: report.write_report(own, export.path, dialect=export.dialect))
 
     @action
     def save_chart(self, kind: str) -> None:
         """Write the chart that is drawn as a picture."""
-        ws, choice, export, name = self.source.ws, self.choice, self.export_to, self.seen.chart
-        self._write(lambda: export.write_chart(ws, choice, name, kind))
+        from skill_eval_nb.report import Written
+
+        ws, choice, name = self.source.ws, self.choice, self.seen.chart
+        path = self.export_to.path / f"{name}.{kind}"
+        self._write(lambda: Written([charts.save(chart_of(ws, choice, name), path)]))
 
     def _write(self, work: Callable[[], Written]) -> None:
         """Write in a thread; what goes wrong is shown as every fault is."""
@@ -196,3 +270,85 @@ class Explore(Explorer):
         if not self._writing.busy:
             self._written = None
             self._writing.begin(work, take, patience=0.0)
+
+
+def written_view(written: Written) -> Child:
+    """What was written, and what could not be."""
+    items = [h("li", h("code", str(path.resolve()))) for path in written]
+    losses = h("ul", [h("li", loss) for loss in written.losses])
+    return [
+        notice("Written:", fine=True, key="written"),
+        h("ul", items),
+        details("What this form has no place for", losses) if written.losses else None,
+    ]
+
+
+FORMATS = ("png", "svg")
+SPANNING = "iterations"
+"""The chart that shows every iteration, whichever are chosen."""
+
+CHARTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "forest": ("How sure is the difference?", ("metric", "baseline")),
+    "deltas": ("Which evals gain?", ("metric", "baseline")),
+    "factors": ("Which models does it help with?", ("metric", "baseline")),
+    "forest_by_dimension": ("Which dimensions gain?", ("baseline",)),
+    "rubric_dimensions": ("Every run on every dimension", ()),
+    "score_distributions": ("How often is which score given?", ()),
+    "variance_components": ("Evals, runs or the judge: where is the spread from?", ("metric",)),
+    "judge_confusion": ("Does the judge agree with itself?", ()),
+    "expectation_matrix": ("Which expectations pass?", ()),
+    "discrimination": ("Which expectations tell something?", ("baseline",)),
+    "quality_against_cost": ("Quality against cost", ()),
+    "iterations": ("Iteration by iteration", ()),
+    "plan_curve": ("What would more runs bring?", ("metric",)),
+}
+"""The charts by name: what each asks, and what of a choice it is drawn of beside iterations."""
+
+
+def chart_of(ws: Workspace, choice: Choice, name: str) -> Any:
+    """A chart of what is looked at."""
+    told_apart = list(dict(choice.model))
+    if name == "factors":  # which is about all models
+        choice = replace(choice, model=())
+    own = choice.select(ws, **({} if name == SPANNING else {"iteration": choice.iterations}))
+    options = {wanted: getattr(choice, wanted) for wanted in CHARTS[name][1]}
+    if name != SPANNING:  # an iteration may have no run of either side
+        there = set(own.polars("runs")["iteration"])
+        options["iteration"] = [iteration for iteration in choice.iterations if iteration in there]
+    kind, _, by = name.partition("_by_")
+    if kind == "forest":
+        options |= {"together": True} | ({"by": by} if by else {})
+    if kind == "factors":
+        decides = choice.metric == headline_of(metrics_of(own))
+        options["level"] = 0.95 if decides else secondary_level(0.95)
+        options["factor"] = "harness" if told_apart == ["harness"] else "model"
+    chart = getattr(charts, kind)(own, **options)
+    if choice.model:
+        name_of_model = as_label(model_name(dict(choice.model)))
+        chart.title.text = [f"{name_of_model}:", *chart.title.text]
+        chart.description = f"{name_of_model}: {chart.description}"
+    return chart
+
+
+def draw(ws: Workspace, choice: Choice, name: str) -> tuple[str, bytes]:
+    """A chart's answer in words, and the chart as PNG.
+
+    It is no SVG: where a browser has other fonts than those that the chart was laid out with, the
+    words of one are cut at its edge.
+    """
+    import vl_convert
+
+    spec = chart_of(ws, choice, name).to_dict(validate=False)  # our own: a third of the time
+    return spec["description"], vl_convert.vegalite_to_png(json.dumps(spec), scale=SCALE)
+
+
+def show_chart(look: Look, name: str) -> Node:
+    """A chart of what is looked at, or that it is being drawn."""
+    key = "chart", name, look.choice
+    drawn = look.counted.get(key, lambda: draw(look.ws, look.choice, name))
+    if drawn is None:
+        return waiting_note("Drawing")
+    answer, png = drawn
+    blob = offer(f"chart-{name}-{sha256(png).hexdigest()[:16]}", lambda: (png, "image/png"))
+    width = str(round(int.from_bytes(png[16:20]) / SCALE))
+    return h("img", alt=as_label(answer, 400), width=width, blob=blob, key=blob, cls="sen-x-chart")

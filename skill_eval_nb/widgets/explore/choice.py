@@ -1,13 +1,19 @@
-"""What is looked at: a choice that can be met, and what was clicked in it."""
+"""What is looked at: a choice that can be met, what was clicked in it, its runs and its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from skill_eval_nb import stats
+from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.stats.pairing import UNSTATED, choose, side, swap_iterations
 from skill_eval_nb.stats.values import (
+    EVAL,
     HEADLINE,
     METRICS,
     RUBRIC,
@@ -20,13 +26,20 @@ from skill_eval_nb.stats.values import (
     no_such,
     of_model,
     order_iterations,
+    values_of,
 )
+from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import as_label, in_quotes, some
 from skill_eval_nb.workspace import NO_ITERATION
 
+from ..ui.source import Recent
+from .rows import RunFinder, Things
+
 if TYPE_CHECKING:
     import polars as pl
+
+    from ..ui.source import Later
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +165,8 @@ def _suite_of(
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
     compared = tuple(sorted(_compared_iterations(own), key=names.index))
     distinct = models(own)
+    last = set(compared[-1:])
+    best = [model for model in distinct if _compared_iterations(of_model(own, model)) & last]
     return SkillRuns(
         workspace=workspace,
         skill=skill,
@@ -165,14 +180,7 @@ def _suite_of(
         n_runs=own.height,
         compared=compared,
         models=tuple(distinct),
-        model=next(
-            (
-                model
-                for model in distinct
-                if _compared_iterations(of_model(own, model)) & set(compared[-1:])
-            ),
-            distinct[0],
-        ),
+        model=(best or distinct)[0],
         turned=turned,
     )
 
@@ -486,13 +494,10 @@ def order_runs(runs: pl.DataFrame) -> pl.DataFrame:
 def _narrow_runs(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.DataFrame:
     import polars as pl
 
-    alone = {name: getattr(clicked, name) for name in ("iteration", "configuration", "eval_id")}
-    runs = _within(
-        runs,
-        **{name: [value] for name, value in alone.items() if value is not None},
-        run_number=clicked.numbers or None,
-        eval_name=clicked.evals or None,
-    )
+    names = ("iteration", "configuration", "eval_id")
+    alone = {name: [own] for name in names if (own := getattr(clicked, name)) is not None}
+    more = {"run_number": clicked.numbers or None, "eval_name": clicked.evals or None}
+    runs = _within(runs, **alone, **more)
     if clicked.names:
         name = pl.format("{} {} run {}", "eval_name", "configuration", "run_number")
         runs = runs.filter(name.is_in(clicked.names))
@@ -536,3 +541,214 @@ def select_runs(kind: str, *values: Any) -> Selection:
             at, about = ("checks", iteration, layer, text, eval_id or ""), in_quotes(text, 40)
             return Selection(at, about, iteration, side, eval_id, check=(layer, text))
     raise ValueError(f"There is no `{kind}` here that could be clicked.")
+
+
+Rows = list[Row]
+Parts = Sequence[Part]
+"""Parts of one choice."""
+EvalKey = tuple[str, str]
+"""An eval's id and its name."""
+
+
+class EvalCell(NamedTuple):
+    """The runs of an eval under a configuration that have a figure: at least one.
+
+    Attributes:
+        runs: number and figure of each, the lowest first.
+        mean: their mean.
+    """
+
+    runs: Sequence[tuple[int | str, float]]
+    mean: float
+
+
+Cells = Mapping[tuple[EvalKey, str], EvalCell]
+"""The cells of a part, by eval and configuration."""
+
+Count = Callable[[Workspace, Parts, str], list[Any]]
+"""The figures of each of some parts of one choice, of a metric.
+
+They differ by iteration alone, which statistics never cross, so many parts are counted in one go:
+most of the time that a statistic takes is the same for many runs as for few.
+"""
+
+
+def _against_baseline(statistic: Callable[[Workspace, str | None], Iterable[Row]]) -> Count:
+    """Counts the rows of a statistic against the baseline.
+
+    Where a part has no run of it, the statistic says why there is none to compare against.
+    """
+
+    def count_rows(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+        baseline = parts[0].baseline
+        sides = ws.polars("runs").select("iteration", "configuration").unique().iter_rows()
+        known = {iteration for iteration, name in sides if name == baseline}
+        paired = [part.iteration for part in parts if part.iteration in known]
+        alone = [part.iteration for part in parts if part.iteration not in known]
+        found: Rows = []
+        for iterations, against in ((paired, baseline), (alone, None)):
+            if iterations:
+                own = ws.select(iteration=iterations) if paired and alone else ws
+                found += statistic(own, against)
+        return _of_each(parts, found)
+
+    return count_rows
+
+
+count_headline = _against_baseline(partial(overview, others=False))
+"""The rows of `overview` for the metric that decides by itself: these evals, tasks like these."""
+count_others = _against_baseline(partial(overview, others=True))
+"""The same for all other metrics and dimensions, adjusted together."""
+count_headline_by_eval = _against_baseline(partial(overview_by_eval, others=False))
+count_others_by_eval = _against_baseline(partial(overview_by_eval, others=True))
+count_notes = _against_baseline(lambda *own: stats.notes(*own).iter_rows(named=True))
+count_checks = _against_baseline(lambda *own: stats.discrimination(*own).iter_rows(named=True))
+
+
+def count_cells(ws: Workspace, parts: Parts, metric: str) -> list[Cells]:
+    """Every run's figure, by eval and configuration."""
+    import polars as pl
+
+    dimension = metric.removeprefix(RUBRIC)
+    if dimension != metric and dimension not in set(ws.polars("rubric_scores")["dimension"]):
+        return [{} for _ in parts]
+    known = values_of(ws, metric).drop_nulls("value").sort("value", "run_number")
+    cell, mean = ["iteration", *EVAL, "configuration"], pl.col("value").mean().alias("mean")
+    grouped = known.group_by(cell).agg("run_number", "value", mean)
+    found: dict[str, dict[tuple[EvalKey, str], EvalCell]] = defaultdict(dict)
+    for iteration, eval_id, name, configuration, *runs, own_mean in grouped.iter_rows():
+        cell_of = EvalCell(list(zip(*runs, strict=True)), own_mean)
+        found[iteration][(eval_id, name), configuration] = cell_of
+    return [found[part.iteration] for part in parts]
+
+
+def list_evals(ws: Workspace, parts: Parts, _: str) -> list[list[EvalKey]]:
+    """The evals that have a run."""
+    found: dict[str, list[EvalKey]] = defaultdict(list)
+    for iteration, id_, name in ws.polars("runs").select("iteration", *EVAL).unique().iter_rows():
+        found[iteration].append((id_, name))
+    return [found[part.iteration] for part in parts]
+
+
+def count_means(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+    """The rows of `summarize`: every metric of either side."""
+    return _of_each(parts, stats.summarize(ws).iter_rows(named=True))
+
+
+def count_sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+    """The rows of `variance` for every dimension."""
+    return _of_each(parts, stats.variance(ws).iter_rows(named=True))
+
+
+FLIPS = ("newly failing", "newly passing")
+TURNS = (*FLIPS, "less often", "more often", "as before", "unknown")
+"""What became of an expectation from one iteration to another."""
+
+
+def count_flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
+    """The rows of `discrimination_by_eval`, what fell furthest first; the class is a turn.
+
+    Each is of one eval, and has its name in `evals`; where it has a p, that stands first in
+    `reason`.
+    """
+    found = stats.discrimination_by_eval(ws, parts[0].baseline).to_dicts()
+    for row in found:
+        row["class"] = turn(row["baseline_pass_rate"], row["pass_rate"])
+        row["evals"] = [row["eval_name"]]
+        if row["p_adjusted"] is not None:
+            row["reason"] = f"p = {row['p_adjusted']:.2g}. {row['reason']}"
+
+    def rate_rise(row: Row) -> float:
+        before, after = row["baseline_pass_rate"], row["pass_rate"]
+        return 0.0 if before is None or after is None else after - before
+
+    return _of_each(parts, sorted(found, key=rate_rise))
+
+
+def turn(before: float | None, after: float | None) -> str:
+    """What became of an expectation, by the share of runs that it passed in.
+
+    It flipped where most runs passed before and fewer than half do now, or the other way.
+
+    >>> turn(1.0, 0.0), turn(1.0, 0.5), turn(0.25, 0.75), turn(1.0, 1.0), turn(None, 1.0)
+    ('newly failing', 'less often', 'newly passing', 'as before', 'unknown')
+    """
+    if before is None or after is None:
+        return "unknown"
+    if before == after:
+        return "as before"
+    if after < before:
+        return "newly failing" if before > 0.5 > after else "less often"
+    return "newly passing" if before < 0.5 < after else "more often"
+
+
+def _of_each(parts: Parts, found: Iterable[Row]) -> list[Rows]:
+    """Rows, part by part."""
+    rows: dict[str, Rows] = defaultdict(list)
+    for row in found:
+        rows[row["iteration"]].append(row)
+    return [rows[part.iteration] for part in parts]
+
+
+PARTS, ANSWERS = 4, 8
+"""Parts of the workspace that are counted together, and lists of runs, that are kept at once."""
+RUNS = 10_000
+"""Runs whose figures are counted together, about: of more, the first are shown before the last."""
+
+
+class Counted:
+    """A workspace and what was counted of it. When it is read anew, there is another one."""
+
+    def __init__(self, ws: Workspace, later: Later, *, turned: bool = False) -> None:
+        """Nothing is counted yet, and what `later` knows is forgotten."""
+        self.ws = turned_workspace(ws) if turned else ws
+        self._turned = turned
+        self._later = later
+        self._parts: Recent[Workspace] = Recent(PARTS)
+        self._runs: Recent[pl.DataFrame] = Recent(ANSWERS)
+        self.finder = RunFinder(self.ws)
+        self._lock = threading.Lock()
+        later.forget()
+
+    @cached_property
+    def suites(self) -> list[SkillRuns]:
+        """The skills that there are."""
+        return suites_of(self.ws, turned=self._turned)
+
+    def figures(self, count: Count, parts: Parts, metric: str) -> dict[Part, Any]:
+        """What is counted of parts of one choice; None where it is being counted."""
+        metric = metric if count is count_cells else ""  # all others are the same for every metric
+
+        def count_parts(keys: Sequence[Any]) -> dict[Any, Any]:
+            own = [part for _, part, _ in keys]
+            return dict(zip(keys, count(self._tables_within(own), own, metric), strict=True))
+
+        keys = {part: (count, part, metric) for part in parts}
+        found = self._later.get_all(list(keys.values()), count_parts, self._at_once)
+        return {part: found[key] for part, key in keys.items()}
+
+    def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
+        """Something else that takes its time; None where it is being counted."""
+        return self._later.get(key, count)
+
+    def runs(self, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
+        """The runs that are meant; the last answers are kept."""
+        key = (replace(choice, metric=""), clicked)
+        return self._runs.get_or_make(key, lambda: runs_of(self.ws, choice, clicked))
+
+    def words_and_things(self, shown: pl.DataFrame) -> list[tuple[str | None, Things]]:
+        """What runs that are shown are found by; no words while they are read."""
+        keys = ("words", *shown.select(RUN).rows())
+        words = self.get(keys, lambda: self.finder.words(shown)) or [None] * shown.height
+        return list(zip(words, self.finder.things(shown), strict=True))
+
+    @cached_property
+    def _at_once(self) -> int:
+        """How many iterations are counted together."""
+        runs = self.ws.polars("runs")
+        return max(1, RUNS * runs["iteration"].n_unique() // max(1, runs.height))
+
+    def _tables_within(self, parts: Parts) -> Workspace:
+        """What of the workspace is in these parts; figures of the same parts share its tables."""
+        with self._lock:
+            return self._parts.get_or_make(tuple(parts), lambda: within(self.ws, parts))

@@ -20,10 +20,17 @@ from ..ui import Child, Node, h
 from ..ui.parts import button, soft
 from ..ui.source import key_of
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
-from . import figures
-from .choice import Part
-from .figures import Cells, EvalCell, EvalKey
-from .look import Drawn, Lines, Look, left_out, place_of, side_heads, sides_legend
+from .choice import (
+    Cells,
+    EvalCell,
+    EvalKey,
+    Part,
+    count_cells,
+    count_headline_by_eval,
+    count_others_by_eval,
+    list_evals,
+)
+from .look import Drawn, Lines, Look, left_out, place_of, side_heads, sides_legend, swatch
 from .rows import sort_button
 
 NEAR = 2.5
@@ -103,9 +110,8 @@ def mean_of(
 ) -> Node:
     """A mean with its n, as the way to the runs behind it."""
     shown = size(meant, value)
-    swatch = h("i", cls=f"sen-x-swatch sen-x-{kind}")
     return button(
-        [swatch, h("b", shown), h("span", f"n {n:,}", cls="sen-soft")],
+        [swatch(kind), h("b", shown), h("span", f"n {n:,}", cls="sen-soft")],
         act,
         cls="sen-x-figure",
         aria_label=f"{name}: mean {shown}, {count(n, 'run')}; show them",
@@ -119,7 +125,7 @@ Deltas = dict[Line, Row]
 
 def evals(look: Look) -> Node:
     """The view of evals."""
-    keys, found = look.figures(figures.eval_keys), look.figures(figures.cells)
+    keys, found = look.figures(list_evals), look.figures(count_cells)
     deltas, counting = _deltas_by_row(look)  # asked for last, for it takes longest
     runs = [run for own in found.values() for cell in (own or {}).values() for run in cell.runs]
     values = [value for _, value in runs]
@@ -150,7 +156,7 @@ def evals(look: Look) -> Node:
         heads.append(delta_head("evals", apart, look.meant, look.meant.difference_axis))
     worst = None if look.compares else ("with", better(look.choice.metric) == "less")
     lines = Lines(
-        *("evals", "eval", list_evals(look, keys), draw_eval),
+        *("evals", "eval", sort_evals(look, keys), draw_eval),
         keys=_sort_keys(look, found, deltas),
         data=deltas,
         order=worst,
@@ -163,7 +169,7 @@ def evals(look: Look) -> Node:
     )
 
 
-def list_evals(look: Look, keys: Mapping[Part, Any]) -> list[Line]:
+def sort_evals(look: Look, keys: Mapping[Part, Any]) -> list[Line]:
     """A row for each eval of each iteration; the rows of an eval stand together."""
     lines: list[Line] = [(key, part) for part, own in keys.items() for key in own or ()]
     at = {part: at for at, part in enumerate(look.parts)}
@@ -193,7 +199,7 @@ def delta_head(name: str, axis: Axis, meant: Metric, title: str) -> Child:
 
 def _deltas_by_row(look: Look) -> tuple[Deltas, str]:
     """The difference of each row, and what is still being counted."""
-    found = look.of_metric(figures.headline_by_eval, figures.others_by_eval)
+    found = look.of_metric(count_headline_by_eval, count_others_by_eval)
     deltas = {
         ((row["eval_id"], row["eval_name"]), part): row
         for part, rows in found.items()
@@ -252,7 +258,7 @@ def outputs(look: Look) -> Child:
         act = ("pick", "eval", part.iteration, eval_id, name)
         return Drawn(as_label(name), act, [draw_cell(line) for _, draw_cell in columns])
 
-    evals = list_evals(look, look.figures(figures.eval_keys))
+    evals = sort_evals(look, look.figures(list_evals))
     shown, paging = Lines("outputs", "eval", evals, draw_eval).view(
         look, [head for head, _ in columns], label="Outputs by eval and configuration"
     )
@@ -268,10 +274,10 @@ def outputs(look: Look) -> Child:
 
 def _output_column(look: Look, name: str) -> tuple[Node, Callable[[Line], Child]]:
     """The head of a configuration's column, and what makes the cell of an eval."""
-    head = h("span", h("i", cls=f"sen-x-swatch sen-x-{look.kind_of(name)}"), as_label(name, 60))
+    head = h("span", swatch(look.kind_of(name)), as_label(name, 60))
     own = replace(look.choice, configuration=name, baseline=None)
     parts = {part: replace(part, configuration=name, baseline=None) for part in look.parts}
-    cells = look.counted.figures(figures.cells, list(parts.values()), RATE.column)
+    cells = look.counted.figures(count_cells, list(parts.values()), RATE.column)
     runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for run in look.counted.runs(own, None).iter_rows(named=True):
         runs[run["iteration"], run["eval_id"], run["eval_name"]].append(run)

@@ -18,14 +18,15 @@ from ..show.run import find_counterpart, show_run
 from ..ui import Child, Node, Panel, action, h
 from ..ui.parts import button, choose, field, key_list, notice, options_of, tabs, ticks
 from ..ui.source import Later, RunKey, Source
-from . import figures
 from .choice import (
     Borrowed,
     Choice,
+    Counted,
     Selection,
     SkillRuns,
     borrow_baselines,
     check_choice,
+    count_notes,
     move_runs,
     parts_of,
     select_runs,
@@ -33,8 +34,6 @@ from .choice import (
     suite_of,
 )
 from .evals import evals, outputs
-from .export import models
-from .figures import Counted
 from .look import Look, Opened, behind
 from .quality import checks, dimensions, notes_view, problems
 from .rows import RowSearch
@@ -189,7 +188,6 @@ VIEWS: dict[str, tuple[str, Callable[[Look], Child]]] = {
     "outputs": ("Outputs", outputs),
     "dimensions": ("Dimensions", dimensions),
     "checks": ("Checks", checks),
-    "models": ("Models", models),
     "notes": ("Notable", notes_view),
     "problems": ("Problems", problems),
 }
@@ -474,7 +472,7 @@ class Explorer(Panel):
             values = (*values, rows.row(values[0], named=True))
         elif kind == "note":
             part = next(part for part in parts_of(self.choice) if part.iteration == values[0])
-            notes = self.counted.figures(figures.notes, [part], self.choice.metric)[part]
+            notes = self.counted.figures(count_notes, [part], self.choice.metric)[part]
             if notes is None:
                 return
             values = (*values, notes[values[1]])

@@ -23,6 +23,8 @@ from ..ui.track import MISSING, size
 from .choice import (
     Borrowed,
     Choice,
+    Count,
+    Counted,
     Part,
     Place,
     Selection,
@@ -31,7 +33,6 @@ from .choice import (
     parts_of,
     verdicts_of,
 )
-from .figures import Count, Counted
 from .rows import (
     PAGE,
     Condition,
@@ -206,26 +207,22 @@ class Look:
         return f", {iteration_name(part.iteration)}" if self.several else ""
 
 
+def swatch(kind: str) -> Node:
+    """The colour of a side, or of a source of variance."""
+    return h("i", cls=f"sen-x-swatch sen-x-{kind}")
+
+
 def sides_legend(look: Look) -> Node:
     """Which colour is which side."""
     words = {"with": "", "base": " (baseline)"}
-    return h(
-        "p",
-        [
-            h("span", h("i", cls=f"sen-x-swatch sen-x-{kind}"), as_label(name), words[kind])
-            for kind, name in look.kinds
-        ],
-        cls="sen-x-legend",
-    )
+    sides = [h("span", swatch(kind), as_label(name), words[kind]) for kind, name in look.kinds]
+    return h("p", sides, cls="sen-x-legend")
 
 
 def side_heads(look: Look, name: str, words: Callable[[str], str]) -> list[Node]:
     """The heads of a column with both sides: the rows can be sorted by either."""
     return [
-        sort_button(
-            [h("i", cls=f"sen-x-swatch sen-x-{kind}"), h("span", words(side))],
-            *(name, kind, "sen-x-side"),
-        )
+        sort_button([swatch(kind), h("span", words(side))], name, kind, "sen-x-side")
         for kind, side in look.kinds
     ]
 
@@ -496,7 +493,7 @@ def _run_head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
     of = " · ".join(filter(None, (as_label(key.configuration, 40), where)))
     spoken = f"{name}, {as_label(key.configuration, 40)}, run {key.run_number}"
     return [
-        h("i", cls=f"sen-x-swatch sen-x-{look.kind_of(key.configuration)}"),
+        swatch(look.kind_of(key.configuration)),
         button(
             f"{name} · run {key.run_number}",
             ("open_run", *key),

@@ -17,10 +17,24 @@ from skill_eval_nb.text import as_label, count
 from ..ui import Child, Node, h
 from ..ui.parts import KINDS, button, details, notice, pill, soft, table, waiting_note
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
-from . import figures
-from .choice import Part, Place, iteration_name, of_path
+from .choice import (
+    TURNS,
+    Cells,
+    EvalCell,
+    Part,
+    Place,
+    count_cells,
+    count_checks,
+    count_flips,
+    count_headline,
+    count_means,
+    count_notes,
+    count_others,
+    count_sources,
+    iteration_name,
+    of_path,
+)
 from .evals import EvalSide, delta_head, draw_lane, mean_of
-from .figures import TURNS, Cells, EvalCell
 from .look import (
     Drawn,
     Lines,
@@ -32,6 +46,7 @@ from .look import (
     row,
     side_heads,
     sides_legend,
+    swatch,
 )
 from .rows import of_page, pager, sort_button
 from .verdict import adjustment_note, word
@@ -53,7 +68,7 @@ Line = tuple[Check, Part]
 
 def checks(look: Look) -> Node:
     """The view of expectations."""
-    found = look.figures(figures.flips if look.suite.turned else figures.check_rows)
+    found = look.figures(count_flips if look.suite.turned else count_checks)
     if any(rows is None for rows in found.values()):
         return waiting_note("Counting")
     lines = _check_lines(look, found)
@@ -165,7 +180,7 @@ def dimensions(look: Look) -> Node:
     """The view of dimensions."""
     if not look.suite.dimensions:
         return notice("No run of this skill was scored on a rubric, so there are no dimensions.")
-    counts = (figures.headline, figures.others, figures.sources, figures.summary)
+    counts = (count_headline, count_others, count_sources, count_means)
     headline, others, sources, summaries = (look.figures(count) for count in counts)
     if any(None in found.values() for found in (others, sources, summaries)):
         return waiting_note("Counting")
@@ -173,7 +188,7 @@ def dimensions(look: Look) -> Node:
         ((difference["metric"].removeprefix(RUBRIC),), part): difference
         for part in look.parts
         for difference in (*(headline[part] or ()), *others[part])
-        if difference["metric"].startswith(RUBRIC)
+        if difference["metric"].startswith(RUBRIC) and difference["scope"] == "suite"
     }
     means = {
         (((mean["metric"].removeprefix(RUBRIC),), part), mean["configuration"]): mean
@@ -188,7 +203,7 @@ def dimensions(look: Look) -> Node:
     meant = metric_of(RUBRIC)
     axis, points = axis_of(deltas.values(), meant), of_figures(meant, None, None)
     cells = {
-        (name,): look.counted.figures(figures.cells, look.parts, RUBRIC + name)
+        (name,): look.counted.figures(count_cells, look.parts, RUBRIC + name)
         for name in look.suite.dimensions
     }
 
@@ -277,7 +292,7 @@ def _draw_shares(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Chi
         h(
             "i",
             h("span", f"{share:.0%}") if share >= LEGIBLE else None,
-            cls=f"sen-x-part {_share_look(component)}",
+            cls=f"sen-x-part sen-x-{_share_look(component)}",
             style={"width": f"{100 * share:.4g}%"},
             title=text,
         )
@@ -286,7 +301,7 @@ def _draw_shares(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Chi
     label = f"{name}: {', '.join(words)}"
     return h(
         "div",
-        h("i", cls=f"sen-x-swatch sen-x-{kind}"),
+        swatch(kind),
         h("div", parts, cls="sen-x-stack", role="img", aria_label=label),
         cls="sen-x-stack-row",
     )
@@ -298,16 +313,13 @@ def _component_name(component: str) -> str:
 
 
 def _share_look(component: str) -> str:
-    return f"sen-x-of-{component.replace(' + ', '-')}"
+    return f"of-{component.replace(' + ', '-')}"
 
 
 def _shares_legend(rows: Sequence[Mapping[str, Any]]) -> Node:
     """What the parts of the bars are."""
     there = dict.fromkeys(row["component"] for row in rows if row["share"])
-    parts = [
-        h("span", h("i", cls=f"sen-x-swatch {_share_look(part)}"), _component_name(part))
-        for part in there
-    ]
+    parts = [h("span", swatch(_share_look(part)), _component_name(part)) for part in there]
     return h("p", parts, cls="sen-x-legend")
 
 
@@ -336,7 +348,7 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
 
 def notes_view(look: Look) -> Node:
     """The view of notes, an iteration after the other."""
-    found = look.figures(figures.notes)
+    found = look.figures(count_notes)
     if any(rows is None for rows in found.values()):
         return waiting_note("Counting")
     if not any(found.values()):

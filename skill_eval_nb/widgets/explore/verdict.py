@@ -28,10 +28,19 @@ from ..ui.track import (
     size,
     track,
 )
-from . import figures
-from .choice import Part, iteration_name, metrics_of, select_runs, settle_choice
+from .choice import (
+    Part,
+    count_cells,
+    count_headline,
+    count_means,
+    count_others,
+    iteration_name,
+    metrics_of,
+    select_runs,
+    settle_choice,
+)
 from .evals import mean_of
-from .look import Look, row
+from .look import Look, row, swatch
 
 Deltas = Mapping[Part, Sequence[Row] | None]
 """The rows of each iteration; None where they are being counted."""
@@ -44,7 +53,7 @@ SCOPES = {"suite": "these evals", "population": "tasks like these"}
 
 def differences(look: Look) -> Found:
     """The difference of each iteration by scope; None where it is being counted."""
-    found = look.of_metric(figures.headline_of_both, figures.others_of_both)
+    found = look.of_metric(count_headline, count_others)
     return {
         part: None if rows is None else {row["scope"]: row for row in rows}
         for part, rows in found.items()
@@ -92,7 +101,7 @@ def _answer_lines(look: Look, found: Found) -> list[Child]:
 
 def _say_mean(look: Look) -> str:
     """The mean of the last iteration, where there is but one side."""
-    part, rows = look.last(figures.summary)
+    part, rows = look.last(count_means)
     mean = next((row["mean"] for row in rows or () if row["metric"] == look.choice.metric), None)
     if part is None or mean is None or len(look.suite.configurations) > 1:
         return "Nothing to compare"
@@ -102,7 +111,7 @@ def _say_mean(look: Look) -> str:
 def _say_lowest(look: Look, part: Part) -> Child:
     """The worst eval of the side that is compared, and its worst run, each with the way there."""
     side, sign = look.kinds[0][1], {"more": 1, "less": -1}.get(better(look.choice.metric) or "", 0)
-    cells = look.figures(figures.cells, [part])[part] or {}
+    cells = look.figures(count_cells, [part])[part] or {}
     own = {key: cell for (key, of), cell in cells.items() if of == side}
     means = {sign * cell.mean for cell in own.values()}
     if len(means) < 2 or not sign:
@@ -225,7 +234,7 @@ FLOOR = "The normalized rubric score is the weighted mean / 5: its lowest value 
 
 def summary(look: Look) -> Child:
     """The means of the last iteration that is looked at, and what the skill changes of each."""
-    part, rows = look.last(figures.summary)
+    part, rows = look.last(count_means)
     if part is None or not look.kinds:
         return None
     if rows is None:
@@ -234,8 +243,9 @@ def summary(look: Look) -> Child:
     names = [name for name in SHOWN if any((name, side) in known for _, side in look.kinds)]
     deltas = {
         row["metric"]: row
-        for count in (figures.headline, figures.others)
+        for count in (count_headline, count_others)
         for row in (look.figures(count, [part])[part] or () if look.compares else ())
+        if row["scope"] == "suite"
     }
     if not names:
         return None
@@ -266,9 +276,8 @@ def _metric_row(
         if row is None or row["mean"] is None:
             cells.append(h("span", MISSING, title="no run has it"))
             continue
-        swatch = h("i", cls=f"sen-x-swatch sen-x-{kind}")
         n = h("small", f" n {row['n']:,}", cls="sen-soft")
-        cells.append(h("span", swatch, h("b", size(meant, row["mean"])), n))
+        cells.append(h("span", swatch(kind), h("b", size(meant, row["mean"])), n))
     if look.compares:
         known = found and found["estimate"] is not None
         cells += [delta_view(meant, found), word(found) if found and known else None]
@@ -289,8 +298,8 @@ def trend(look: Look) -> Child:
     # one of them may have the baseline that the chosen ones lack
     last = replace(look.choice, iterations=names[-MOST:])
     every = replace(look, choice=settle_choice(look.suite, last))
-    found = every.of_metric(figures.headline, figures.others)
-    summaries = every.figures(figures.summary)
+    found = every.of_metric(count_headline, count_others)
+    summaries = every.figures(count_means)
     means = {
         (part.iteration, row["configuration"]): row
         for part, rows in summaries.items()
@@ -332,7 +341,7 @@ def _iteration_row(
 
 def _difference_cells(look: Look, part: Part, found: Sequence[Row] | None) -> list[Child]:
     """What the skill changes; where there is no baseline, that of another one is offered."""
-    row = next(iter(found or ()), None)
+    row = next(iter(found or ()), None)  # about these evals
     key = (look.choice.workspace or "", look.choice.skill or "", part.iteration)
     lent, _ = look.borrowed.get(key, (None, None))
     if row and row["estimate"] is not None:

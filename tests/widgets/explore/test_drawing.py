@@ -6,7 +6,7 @@ import pytest
 
 from skill_eval_nb import charts
 from skill_eval_nb.widgets.explore.choice import Choice, settle_choice, suites_of
-from skill_eval_nb.widgets.explore.export import CHARTS, chart_of, draw
+from skill_eval_nb.widgets.explore import CHARTS, chart_of, draw
 from tests.charts.worlds import world
 from tests.widgets.explore.made import after, explorer
 

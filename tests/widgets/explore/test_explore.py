@@ -9,7 +9,7 @@ import shutil
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from skill_eval_nb.widgets.explore import Explore, figures
+from skill_eval_nb.widgets.explore import Explore, quality
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.charts.worlds import HOSTILE, world
 from tests.checkout import ROOT
@@ -77,7 +77,7 @@ def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
 
     fail.__name__ = "checks"
     panel = explorer()
-    monkeypatch.setattr(figures, "check_rows", fail)
+    monkeypatch.setattr(quality, "count_checks", fail)
     panel.do("see", "tab", "checks")
     assert panel.settle()
     shown = words(panel)

@@ -9,7 +9,7 @@ import polars as pl
 from skill_eval_nb import stats
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.widgets.explore import figures
+from skill_eval_nb.widgets.explore import choice
 from skill_eval_nb.widgets.explore.choice import Part, within
 from tests.charts.worlds import world
 from tests.widgets.explore.made import bundled
@@ -39,16 +39,14 @@ def same(rows, others):
 
 def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_together():
     counts = [
-        (figures.headline_of_both, page := overview(WS, others=False)),
-        (figures.others_of_both, rest := overview(WS, others=True)),
-        (figures.headline, [row for row in page if row["scope"] == "suite"]),
-        (figures.others, [row for row in rest if row["scope"] == "suite"]),
-        (figures.headline_by_eval, overview_by_eval(WS, others=False)),
-        (figures.others_by_eval, overview_by_eval(WS, others=True)),
-        (figures.sources, stats.variance(WS).to_dicts()),
-        (figures.check_rows, stats.discrimination(WS).to_dicts()),
-        (figures.summary, stats.summarize(WS).to_dicts()),
-        (figures.notes, stats.notes(WS).to_dicts()),
+        (choice.count_headline, overview(WS, others=False)),
+        (choice.count_others, overview(WS, others=True)),
+        (choice.count_headline_by_eval, overview_by_eval(WS, others=False)),
+        (choice.count_others_by_eval, overview_by_eval(WS, others=True)),
+        (choice.count_sources, stats.variance(WS).to_dicts()),
+        (choice.count_checks, stats.discrimination(WS).to_dicts()),
+        (choice.count_means, stats.summarize(WS).to_dicts()),
+        (choice.count_notes, stats.notes(WS).to_dicts()),
     ]
     for count, rows in counts:
         wanted = [[row for row in rows if row["iteration"] == one.iteration] for one in PARTS]
@@ -61,8 +59,8 @@ def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_to
 def test_a_cell_has_every_run_with_the_figure_the_lowest_first_and_their_mean():
     part = Part("tdd-workspace", "tdd", ("iteration-1",), "with_skill", "without_skill", ())
     ws = world(evals=1, runs=21, expectations=5)
-    assert figures.cells(within(ws, [part]), [part], "rubric:of_nobody") == [{}]
-    cells = figures.cells(within(ws, [part]), [part], "tokens")[0]
+    assert choice.count_cells(within(ws, [part]), [part], "rubric:of_nobody") == [{}]
+    cells = choice.count_cells(within(ws, [part]), [part], "tokens")[0]
     runs = ws.runs.filter(configuration="with_skill").sort("tokens", "run_number")
     found = cells[("0", "writes-the-failing-test-first"), "with_skill"]
     assert found.runs == runs.select("run_number", "tokens").rows()
@@ -76,10 +74,10 @@ def test_a_part_without_a_run_of_the_baseline_says_so_among_others():
         for name in ("runs", "expectations", "rubric_scores")
     }
     ws = within(Workspace.from_tables(tables), PARTS)
-    first, second = figures.headline_by_eval(ws, PARTS, "")
+    first, second = choice.count_headline_by_eval(ws, PARTS, "")
     why = "no baseline among the configurations: with_skill"
     assert {(row["baseline"], row["unpaired"]) for row in first} == {(None, why)}
     assert same(second, stats.deltas_by_eval(WS).filter(iteration="iteration-2").to_dicts())
-    verdicts = figures.headline_of_both(ws, PARTS, "")
+    verdicts = choice.count_headline(ws, PARTS, "")
     assert verdicts[0] == []
     assert [row["scope"] for row in verdicts[1]] == ["suite", "population"]
