@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from skill_eval_nb.documents.sides import is_without_skill, likeness
+from skill_eval_nb.improving import versions
+from skill_eval_nb.running.skill import contents
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.tables.columns import like
-from skill_eval_nb.text import MISSING, mark_changes, tied
-from skill_eval_nb.widgets.explore.explorer import VIEWS, Explorer, nothing_view, safely
-from skill_eval_nb.workspace.jobs import iteration_folder, read_settings
+from skill_eval_nb.text import MISSING, Gap, Row, fold_rows, mark_changes, some, tied
+from skill_eval_nb.workspace.jobs import (
+    KeptSkill,
+    find_kept_skill,
+    iteration_folder,
+    kept_skills,
+    read_settings,
+    skill_now,
+)
 from skill_eval_nb.workspace.read import nearest_metadata
 
 from ..explore.choice import (
@@ -24,12 +34,23 @@ from ..explore.choice import (
     settle_choice,
     suite_of,
 )
+from ..explore.explorer import VIEWS, Explorer, nothing_view, safely
 from ..explore.look import Look
 from ..explore.verdict import differences, summary, tracks
 from ..show.run import SHOWING_CSS
 from ..ui import Child, Node, action, h, style
-from ..ui.parts import notice, soft, spans, table, waiting_note
-from .skill import Pair, SkillDiff, compare, skill_pair, skill_view
+from ..ui.parts import (
+    button,
+    choose,
+    details,
+    draw_rows,
+    notice,
+    pill,
+    soft,
+    spans,
+    table,
+    waiting_note,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,30 +60,136 @@ if TYPE_CHECKING:
 __all__ = ["Diff", "diff"]
 
 
+Pair = tuple[str, str]
+"""Two iterations of a skill, the one that is compared against first."""
+
+# ── the skill in two versions ────────────────────────────────────────────────────────────────────
+
+ORDER: tuple[versions.Kind, ...] = ("changed", "added", "removed", "moved")
+FIRST = "SKILL.md"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDiff:
+    """Two versions of a skill: the files that differ, and the names of those that do not."""
+
+    files: tuple[versions.FileChange, ...]
+    same: tuple[str, ...]
+
+    @property
+    def added(self) -> int:
+        """Lines that came, in all files."""
+        return sum(file.added or 0 for file in self.files)
+
+    @property
+    def removed(self) -> int:
+        """Lines that went, in all files."""
+        return sum(file.removed or 0 for file in self.files)
+
+
+def compare(old: Path, new: Path) -> SkillDiff:
+    """What is the skill in two folders, compared; it is read again only when a file changed.
+
+    Files that tell about its evals, and what other programs left there, are no part of it.
+    """
+    return _compare_cached(str(old), str(new), _state(old), _state(new))
+
+
+State = tuple[tuple[str, int, int], ...]
+"""Each file of a skill: its name, when it was written, its size."""
+
+
+def _state(folder: Path) -> State:
+    root = folder.resolve()
+    found = contents(root)
+    known = ((name, (root / name).lstat()) for name in sorted([*found.files, *found.links]))
+    return tuple((name, status.st_mtime_ns, status.st_size) for name, status in known)
+
+
+@lru_cache(maxsize=32)
+def _compare_cached(old: str, new: str, before: State, after: State) -> SkillDiff:
+    def place(file: versions.FileChange) -> tuple[bool, int, str]:
+        return file.name != FIRST, ORDER.index(file.kind), file.name
+
+    files = sorted(versions.changes(Path(old), Path(new)), key=place)
+    unchanged = {name for name, *_ in before} - {file.name for file in files}
+    return SkillDiff(tuple(files), tuple(name for name, *_ in after if name in unchanged))
+
+
+Compared = tuple[KeptSkill | None, KeptSkill | None]
+"""The older version of a skill and the newer one; None where none was kept."""
+
+
+def choose_versions(
+    ws: Workspace, suite: SkillRuns, pair: Pair, configuration: str, wanted: Mapping[str, str]
+) -> tuple[dict[str, KeptSkill], Compared]:
+    """All versions by name, the skill as it is now last; and those that are compared.
+
+    Args:
+        ws: the workspace; there are no versions where it is not on disk.
+        suite: its iterations and configurations, turned.
+        pair: the two iterations.
+        configuration: the one that had the versions in these iterations.
+        wanted: by `old` and `new` the name of another version; of none where it is empty.
+    """
+    own = ws.polars("runs").filter(workspace=suite.workspace, skill=suite.skill)
+    folder = versions.workspace_folder(ws, own)
+    if folder is None:
+        return {}, (None, None)
+    kept, now = kept_skills(folder, suite.configurations, [*suite.iterations]), skill_now(folder)
+    every = {version.name: version for version in [*kept, *([now] if now else [])]}
+    alone = likeness(configuration) is None
+    old, new = (
+        every.get(wanted[side])
+        if side in wanted
+        else find_kept_skill(kept, iteration, configuration, alone=alone)
+        for side, iteration in zip(("old", "new"), pair, strict=True)
+    )
+    return every, (old, new)
+
+
+FILE_KINDS = {"changed": "", "added": "good", "removed": "bad", "moved": ""}
+
+
+def _file_head(file: versions.FileChange) -> Child:
+    added, removed = file.added or 0, file.removed or 0
+    kind = pill(file.kind, FILE_KINDS[file.kind])
+    counts = h("span", _line_counts(added, removed)) if added or removed else None
+    return h("span", h("strong", file.name), " ", kind, " ", counts, cls="sen-diff-file")
+
+
+def _line_counts(added: int, removed: int) -> list[Child]:
+    return [h("ins", f"+{added:,}"), " ", h("del", f"−{removed:,}")]
+
+
+HOW_KEPT = (
+    "Runs made here keep it: ",
+    h("code", "sen.plan_runs"),
+    " and ",
+    h("code", "sen.run_panel"),
+    " put a copy of the skill, as it was offered, into ",
+    h("code", "iteration-N/skill-snapshot/<configuration>/"),
+    ". For runs of another tool, copy the skill's folder there, each time before it changes.",
+)
+UNCHOSEN = "(choose a version)"
+
+# ── what else differs ────────────────────────────────────────────────────────────────────────────
+
 SHOWN_APART = frozenset(("skills", "evals", "executor_model", "judge", "stand_in"))
 """Parts of a plan that have a place of their own here, or are no setting."""
 JUDGE = "judge's model"
 MODELS = {"executor_model": "executor's model", "judge_model": JUDGE}
-ALONE = "Evals of one iteration only are in no delta between the two."
-KINDS = {
-    "Evals": ALONE,
-    "Prompts": "",
-    "Expectations": "",
-    "Rubric dimensions": ALONE,
-    "Models": "",
-    "How it was run": "",
-}
-"""What can differ, and what to know of it."""
+ALONE = ("Evals", "Rubric dimensions")
+"""What may be in one iteration only."""
 OF_GRADING = ("Prompts", "Expectations", "Rubric dimensions", JUDGE)
 """What makes deltas compare unlike things: other tasks, other checks, another judge."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetupDifference:
+class SetupDifference(NamedTuple):
     """Something that differs besides the skill.
 
     Attributes:
-        kind: a key of KINDS.
+        kind: what sort of thing it is.
         about: what it is of.
         before: how it is in the first iteration; None where it is not there.
         after: the same of the second.
@@ -203,13 +330,14 @@ def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
         )
     doubt = "Where prompts, expectations, rubric or judge differ, a delta compares unlike things."
     touched = any({change.kind, change.about} & {*OF_GRADING} for change in found)
-    sections: list[Child] = [notice(doubt) if touched else None]
-    for kind, note in KINDS.items():
-        rows = [(change.about, *_change_cells(change)) for change in found if change.kind == kind]
-        if rows:
-            known = soft(note) if note else None
-            sections.append(h("section", h("h4", kind), known, table(("Of", *pair), rows)))
-    return h("div", sections)
+    alone = any(change.kind in ALONE for change in found)
+    rows = [(change.kind, change.about, *_change_cells(change)) for change in found]
+    return h(
+        "div",
+        notice(doubt) if touched else None,
+        table(("What", "Of", *pair), rows),
+        soft("What is in one iteration only is in no delta between the two.") if alone else None,
+    )
 
 
 def _change_cells(change: SetupDifference) -> list[Child]:
@@ -221,6 +349,8 @@ def _change_cells(change: SetupDifference) -> list[Child]:
         h("div", spans(pieces, kind), cls="sen-diff-asked", dir="auto") for pieces, kind in both
     ]
 
+
+# ── the widget ───────────────────────────────────────────────────────────────────────────────────
 
 NOTHING = (
     "There are no two iterations of a skill to compare. A changed skill, or other evals or "
@@ -317,7 +447,7 @@ class Diff(Explorer):
         ws = self.source.ws
         return super().selection if self.has_pair else like(ws, ws.polars("runs").clear())
 
-    # ── what a person does ────────────────────────────────────────────────────────────────────
+    # what a person does
 
     def _choose(self, request: Choice) -> None:
         super()._choose(request)
@@ -339,25 +469,87 @@ class Diff(Explorer):
         """Show unchanged lines of a file."""
         self.lines |= {(name, at)}
 
-    # ── what is seen ──────────────────────────────────────────────────────────────────────────
+    # what is seen
 
     def _draw_look(self, look: Look) -> Node:
-        configuration = look.choice.iteration
-        found = skill_pair(self.source.ws, look.suite, _pair_of(look), configuration, self.versions)
-        self._skills = found
-        self._compared = None
-        if found.old and found.new:
-            self._compared = compare(found.old.folder, found.new.folder)
+        configuration, pair = look.choice.iteration, _pair_of(look)
+        self._every, self._skills = choose_versions(
+            self.source.ws, look.suite, pair, configuration, self.versions
+        )
+        old, new = self._skills
+        self._compared = compare(old.folder, new.folder) if old and new else None
         return super()._draw_look(look)
 
     def _content(self, look: Look) -> Child:
         if self.seen.tab == "skill":
-            layout = {"side_by_side": self.side_by_side}
-            return skill_view(self._skills, self._compared, self.lines, **layout)
+            choice = self._version_choice() if self._every else None
+            return h("div", self._why_no_diff(look), choice, self._files())
         if self.seen.tab == "others":
             found = self._unlike(look)
             return waiting_note("Counting") if found is None else unlike_view(found, _pair_of(look))
         return super()._content(look)
+
+    def _why_no_diff(self, look: Look) -> Child:
+        """Why there is no diff of the two iterations, and what to do."""
+        sides = zip(_pair_of(look), self._skills, strict=True)
+        missing = [iteration for iteration, version in sides if version is None]
+        if not missing:
+            return None
+        who = look.choice.iteration
+        if is_without_skill(who):
+            return notice(f"{who} offers no skill: choose a configuration that does.")
+        first = f"No copy of the skill that {who} had in {some(missing)} was kept."
+        return notice(first, "Choose two of the versions that were." if self._every else HOW_KEPT)
+
+    def _version_choice(self) -> Node:
+        options = {"": UNCHOSEN, **{name: name for name in self._every}}
+        ways = {"One column": False, "Side by side": True}
+        buttons = [
+            button(words, ("lay_out", way), aria_pressed=way == self.side_by_side)
+            for words, way in ways.items()
+        ]
+        group = {"role": "group", "aria_label": "How the lines lie"}
+        old, new = (version.name if version else "" for version in self._skills)
+        return h(
+            "div",
+            choose("Skill before", options, old, ("choose_version", "old")),
+            choose("Skill after", options, new, ("choose_version", "new")),
+            h("div", buttons, cls="sen-row sen-diff-ways", **group),
+            cls="sen-row",
+        )
+
+    def _files(self) -> Node | None:
+        """Every file that differs, and the names of those that do not."""
+        found = self._compared
+        if found is None:
+            return None
+        if not found.files:
+            return h("p", "The two versions are the same, file by file.")
+        same = f"{tied(len(found.same), 'file')} unchanged: {', '.join(found.same[:12])}"
+        same += " …" if len(found.same) > 12 else ""
+        files = [
+            details(_file_head(file), self._file_body(file), unfolded=at < 3, key=file.name)
+            for at, file in enumerate(found.files)
+        ]
+        return h("div", files, soft(same) if found.same else None)
+
+    def _file_body(self, file: versions.FileChange) -> Node:
+        note = h("p", file.note, cls="sen-soft") if file.note else None
+        if not file.rows:
+            return h("div", note)
+        rows: list[Row | Gap] = []
+        for part in fold_rows(file.rows):
+            if isinstance(part, Gap) and (file.name, part.at) in self.lines:
+                rows += file.rows[part.at : part.at + part.n]
+            else:
+                rows.append(part)
+
+        def unfold(gap: Gap) -> Child:
+            words, show = tied(gap.n, "unchanged line"), ("show_lines", file.name, gap.at)
+            return button(words, show, kind="quiet", aria_label=f"Show {words}")
+
+        label = f"Lines of {file.name}"
+        return h("div", note, draw_rows(rows, label, beside=self.side_by_side, unfold=unfold))
 
     def _summary_beside(self, look: Look) -> Child:
         facts = (
@@ -436,7 +628,7 @@ def _skill_fact(compared: SkillDiff | None) -> Node:
         return _fact("?", "odd", "The skill's files were not kept in both")
     if not compared.files:
         return _fact("=", "", "The skill's files are the same")
-    lines = [h("ins", f"+{compared.added:,}"), " ", h("del", f"−{compared.removed:,}"), " lines"]
+    lines = [*_line_counts(compared.added, compared.removed), " lines"]
     return _fact("≠", "", [f"The skill: {_differ(len(compared.files), 'file')}, ", *lines])
 
 

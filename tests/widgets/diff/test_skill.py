@@ -6,7 +6,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import versions
-from skill_eval_nb.widgets.diff.skill import compare, skill_pair
+from skill_eval_nb.widgets.diff import choose_versions, compare
 from skill_eval_nb.widgets.explore.choice import suites_of, turned_workspace
 from tests.corpus.build import lay
 from tests.widgets.diff.made import workspace
@@ -32,8 +32,8 @@ def chosen(ws, configuration="with_skill"):
     """The versions there are, and the names of the two that are compared."""
     (suite,) = suites_of(turned_workspace(ws), turned=True)
     pair = "iteration-1", "iteration-2"
-    found = skill_pair(ws, suite, pair, configuration, {})
-    return list(found.every), [one and one.name for one in (found.old, found.new)]
+    every, found = choose_versions(ws, suite, pair, configuration, {})
+    return list(every), [one and one.name for one in found]
 
 
 def test_the_versions_are_those_of_the_iterations(tmp_path):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from skill_eval_nb import charts
-from skill_eval_nb.widgets.explore.choice import Choice, settle_choice, suites_of
 from skill_eval_nb.widgets.explore import CHARTS, chart_of, draw
+from skill_eval_nb.widgets.explore.choice import Choice, settle_choice, suites_of
 from tests.charts.worlds import world
 from tests.widgets.explore.made import after, explorer
 
