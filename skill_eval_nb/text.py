@@ -125,6 +125,16 @@ def in_terms(value: object, names: Mapping[str, str]) -> str:
     return found.sub(lambda match: names[" ".join(match[0].split())], str(value))
 
 
+def guess_delimiter(text: str, usual: str = ",") -> str:
+    r"""What stands between the fields of a table: what its first line has most of, but in quotes.
+
+    >>> guess_delimiter('"a, b, c";d\n1,5;2'), guess_delimiter("a\n"), guess_delimiter("a\n", "\t")
+    (';', ',', '\t')
+    """
+    first = next(filter(str.strip, text.split("\n")), "")
+    return max(usual, *",;\t|", key=re.sub(r'"[^"]*"', "", first).count)
+
+
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────
 
 

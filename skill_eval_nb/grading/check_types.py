@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.disk import LARGEST
 from skill_eval_nb.documents import Eval, Expectation, StructuralExpectation, mend
 from skill_eval_nb.documents.base import origin_of
-from skill_eval_nb.text import count
+from skill_eval_nb.text import count, guess_delimiter
 
 from .outputs import (
     CheckVerdict,
@@ -344,8 +344,6 @@ def compare(there: int, wanted: int | None, operator: str | None, what: str) -> 
 ENDINGS = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson")
 """Files that count as tables if no table is named."""
 
-_DELIMITERS = ",;\t|"
-
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
@@ -374,9 +372,9 @@ def read_table(name: str, content: Content) -> CsvTable:
     text = content.text
     if name.lower().endswith((".jsonl", ".ndjson")):
         return CsvTable(name, (), sum(1 for line in text.split("\n") if line.strip()), None)
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=_guess_delimiter(name, text), strict=True
-    )
+    tabs = name.lower().endswith((".tsv", ".tab"))
+    delimiter = "\t" if tabs else guess_delimiter(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()
     n_rows, fault = 0, None
     try:
@@ -397,14 +395,6 @@ def read_table(name: str, content: Content) -> CsvTable:
     elif fault is None and not all(field.strip() for field in header):
         fault = f"a field of the header has no name: {', '.join(map(quote_text, header[:8]))}"
     return CsvTable(name, header, n_rows, fault)
-
-
-def _guess_delimiter(name: str, text: str) -> str:
-    """The delimiter: the one that gives the first line the most fields."""
-    if name.lower().endswith((".tsv", ".tab")):
-        return "\t"
-    first = next((line for line in text.split("\n") if line.strip()), "")
-    return max(_DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
 
 
 def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) -> CheckVerdict:

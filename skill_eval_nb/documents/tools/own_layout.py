@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from skill_eval_nb.disk import decode, read_bytes
-from skill_eval_nb.text import did_you_mean
+from skill_eval_nb.text import did_you_mean, guess_delimiter
 
 from ..base import Faults
 from ..parsing import parse, parse_lines
@@ -168,8 +168,7 @@ def _read_csv(data: bytes, tabs: bool, faults: Faults) -> list[dict[str, Any]]:
     if said := re.match(r"sep=(.)\r?\n", text):  # as spreadsheets write it
         text, separator = text[said.end() :], said[1]
     else:
-        head = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
-        separator = max("\t" if tabs else ",", ",", ";", "\t", "|", key=head.count)
+        separator = guess_delimiter(text, "\t" if tabs else ",")
     commas = separator == ";" and bool(_DECIMAL_COMMA.search(text))
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
     rows = [{key: _read_cell(cell, commas) for key, cell in line.items()} for line in lines]

@@ -245,9 +245,9 @@ class Drafts(Panel):
         )
 
     @action
-    def stop(self, key: str) -> None:
-        """Stop judging a drafted dimension."""
-        if judging := self._judgings.get(self._card(key).draft.key):
+    def stop(self) -> None:
+        """Stop judging drafted dimensions."""
+        for judging in self._judgings.values():
             judging.stop()
 
     @action

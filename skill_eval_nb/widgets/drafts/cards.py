@@ -13,12 +13,12 @@ from skill_eval_nb.improving import Change, Draft, RunRef, aggregate, draft, pre
 from skill_eval_nb.improving.drafting import change_text, find_measured
 from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.tables.columns import iterate_rows
-from skill_eval_nb.text import count, dollars, in_terms, some
+from skill_eval_nb.text import count, in_terms, some
 from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
-from ..ui.paid import Task, at_most
+from ..ui.paid import Task, asking_card, at_most
 from ..ui.parts import (
     blocks_view,
     button,
@@ -165,11 +165,7 @@ def _rows_of(
 def _judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Iterator[Node]:
     """The price and the button, or how far it is; nothing if no judge is needed."""
     if judging is not None and judging.running:
-        now = judging.progress
-        done = f"{now.done} of {now.total}, {dollars(now.spent_usd)} spent"
-        yield h("p", f"Judging: {done}", role="status")
-        yield h("progress", value=now.share, max=1, aria_label="judgings that have ended")
-        yield button("Stop", ("stop", card.key))
+        yield asking_card(judging, judging.progress, "Judging it", "judgings")
         return
     if judging is not None and judging.message:
         yield notice(judging.message)

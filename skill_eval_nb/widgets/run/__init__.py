@@ -25,7 +25,7 @@ from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import clock, count, dollars
 from skill_eval_nb.workspace import NO_ITERATION, NothingToLoad
 
-from ..ui import Child, Node, action, h, quiet_action, style
+from ..ui import Child, Node, action, h, style
 from ..ui.paid import (
     HEADINGS,
     Launch,
@@ -106,7 +106,6 @@ def run_panel(
 
 
 RUN, JUDGE = "run", "judge"
-NO_SIDE = {"name": "", "folder": ""}
 
 WHOLE = "all"
 """The choice of every iteration."""
@@ -114,7 +113,7 @@ WHOLE = "all"
 
 @dataclass(frozen=True)
 class JudgeForm(PaidForm):
-    """What is to be judged again; a number that is None was left empty.
+    """What is to be judged again.
 
     Attributes:
         part: the iteration whose runs are judged, or WHOLE.
@@ -123,10 +122,10 @@ class JudgeForm(PaidForm):
     """
 
     part: str = form_field("Runs of", "choice", default=WHOLE)
-    again: int | None = form_field("Judgings to add", default=1, least=1, needed=True)
+    again: int | None = form_field("Judgings to add", default=1, least=1)
     judge_model: str | None = form_field("Judge's model", "model")
     batch: bool = form_field(BATCHES, "tick")
-    concurrency: int | None = form_field("Runs at a time", default=8, least=1, needed=True)
+    concurrency: int | None = form_field("Runs at a time", default=8, least=1)
 
     def path_in(self, home: Path) -> Path:
         """The folder of the runs."""
@@ -157,7 +156,6 @@ class RunPanel(PaidPanel):
         self.models = models_with_prices(self._prices)
         self._tab = RUN
         self.tasks = {}
-        self._side = NO_SIDE
         self._launch = Launch(
             self,
             form,
@@ -195,21 +193,15 @@ class RunPanel(PaidPanel):
         form = self._launch.form
         self._set(configurations=_order_ticked(form.sides, form.configurations, name, on))
 
-    @quiet_action
-    def name_side(self, part: str, value: str) -> None:
-        """Note the name or the folder of another configuration."""
-        self._side = {**self._side, part: value.strip()}
-
     @action
-    def add_side(self) -> None:
-        """Add another configuration, and tick it."""
-        name, folder = self._side["name"], self._side["folder"]
+    def add_side(self, words: str) -> None:
+        """Add another configuration, its name before its folder as NAME=FOLDER, and tick it."""
+        name, _, folder = (part.strip() for part in words.partition("="))
         if not name or not folder:
-            raise ValueError("Another configuration needs a name, and the folder of its skill.")
+            raise ValueError("Another configuration is NAME=FOLDER: the folder is its skill's.")
         form = self._launch.form
         sides = {**form.sides, name: folder}
         chosen = _order_ticked(sides, form.configurations, name, on=True)
-        self._side = NO_SIDE
         self._set(sides=sides, configurations=chosen)
 
     @property

@@ -28,7 +28,6 @@ from ..ui.paid import (
     Launch,
     PaidForm,
     Preview,
-    fill_empty,
     form_field,
     in_labels,
     make_token,
@@ -67,7 +66,7 @@ SCRIPTS = "Run the scripts that evals have (custom_script), in the sandbox"
 
 @dataclass(frozen=True)
 class Form(PaidForm):
-    """What is chosen; a number that is None was left empty.
+    """What is chosen; None stands for what `plan_runs` finds by itself.
 
     Attributes:
         sides: all configurations, each with the folder of its skill, or None.
@@ -86,11 +85,11 @@ class Form(PaidForm):
     judge_model: str | None = form_field("Judge's model", "model")
     runs: int | None = form_field("Runs per eval", least=1)
     looks: str = form_field("Planned looks", "text", default="", placeholder="2, 4, 6, 10")
-    judgings: int | None = form_field("Judgings per run", default=1, least=0, needed=True)
+    judgings: int | None = form_field("Judgings per run", default=1, least=0)
     judge_per_dimension: bool = form_field("Judge each dimension in a separate call", "tick")
     judge_batch: bool = form_field(BATCHES, "tick")
-    concurrency: int | None = form_field("Concurrency", default=8, least=1, needed=True)
-    seed: int | None = form_field("Seed of the order", default=0, least=0, needed=True)
+    concurrency: int | None = form_field("Concurrency", default=8, least=1)
+    seed: int | None = form_field("Seed of the order", default=0, least=0)
     bare: bool = form_field(BARE, "tick")
     allow_scripts: bool = form_field(SCRIPTS, "tick")
     retry_errored: bool = form_field("Do runs that errored again", "tick")
@@ -114,7 +113,8 @@ def open_form(
         if name not in OPTIONS:
             hint = did_you_mean(name, OPTIONS)
             raise TypeError(f"run_panel takes what plan_runs takes; it has no `{name}`.{hint}")
-    shown = {name: value for name, value in given.items() if name in SHOWN}
+    stated = {name: value for name, value in given.items() if value is not None}
+    shown = {name: value for name, value in stated.items() if name in SHOWN}
     rest = {name: value for name, value in given.items() if name not in SHOWN}
     executor = shown.get("executor", OFFLINE)
     shown["executor"] = name_of(executor)
@@ -196,23 +196,19 @@ def home_of(fixed: FixedArgs) -> Path:
 def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     """Plan; nothing is spent and nothing is written."""
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
-    filled, empty = fill_empty(form)
-    preview = PlanPreview(suite=suite, faults=empty)
-    try:  # with what is lacking filled in, so that every error is shown at once
-        plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **options(filled, fixed))
+    try:
+        plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **options(form, fixed))
     except Refused as error:
         faults = (in_labels(in_terms(fault, TERMS), form) for fault in error.faults)
-        return replace(preview, faults=(*empty, *faults))
-    if empty:
-        return preview
+        return PlanPreview(suite=suite, faults=tuple(faults))
     todo = {run.cell.folder for run in plan.todo}
     ended = [cell.folder for cell in plan.cells if cell.folder not in todo]
     why = {folder: reason_errored(plan.workspace / folder) for folder in ended}
     why = {folder: reason for folder, reason in why.items() if reason is not None}
     warnings = tuple(in_labels(in_terms(each, TERMS), form) for each in plan.warnings)
     *shown, _ = blocks_of(replace(plan, warnings=warnings))  # the last one says plan.start()
-    return replace(
-        preview,
+    return PlanPreview(
+        suite=suite,
         found=plan,
         shown=tuple(shown),
         todo=len(todo),
@@ -273,11 +269,8 @@ def _sandbox(launch: Launch[PlanPreview], plan: PlanPreview) -> Iterator[Node]:
 
 def _more(launch: Launch[PlanPreview]) -> list[Node]:
     """What is seldom changed."""
-    side = [
-        entry("Configuration", None, ("name_side", "name"), placeholder="old_skill"),
-        entry("Folder of its skill", None, ("name_side", "folder"), placeholder="skills/x-old"),
-        button("Add", ("add_side",)),
-    ]
+    example = "old_skill=skills/x-old"
+    side = entry("Another configuration", None, ("add_side",), placeholder=example)
     flags = map(launch.control, ("judge_per_dimension", "judge_batch", "retry_errored"))
     numbers = map(launch.control, ("looks", "seed", "iteration"))
     return [
@@ -440,14 +433,6 @@ def settings_of(folder: Path, skill: Path, runs: int) -> dict[str, Any]:
     return {"skill": skill, "evals": suite, "workspace": folder.parent, **call, "runs": runs}
 
 
-WHY = {
-    "interrupted": "it was interrupted",
-    "stopped": "it was stopped",
-    "partial": "the budget was reached",
-    "failed": "it failed",
-}
-
-
 def unfinished_view(found: Sequence[Unfinished], planned: Plan | None) -> Node | None:
     """A line an iteration that lacks something; None if none does.
 
@@ -470,7 +455,7 @@ def _line(rest: Unfinished, planned: Plan | None) -> Node:
     spent = f", {dollars(rest.spent_usd)}{of} spent" if rest.spent_usd or ceiling else ""
     runs = len(plan.cells)
     there = f"{name}: {runs - rest.preview.todo:,} of {runs:,} runs are there"
-    why = f"The last time {WHY.get(rest.why, rest.why)}; what is finished is not paid for twice."
+    why = f"The last time it ended as “{rest.why}”; what is finished is not paid for twice."
     if rest.at_it is not None:
         why = f"A job is at it, in {rest.at_it}: what it has done will not be done twice."
     way = button(f"Plan the rest of {name}", ("go_on", rest.number))

@@ -25,7 +25,7 @@ import msgspec
 from skill_eval_nb import skill_md
 from skill_eval_nb.grading import contents, extractor
 from skill_eval_nb.grading.extractor import CELL, COLUMNS, ROWS
-from skill_eval_nb.text import count, size
+from skill_eval_nb.text import count, guess_delimiter, size
 
 from ..ui import Bytes, Child, Node, h
 from ..ui.parts import body, first, frame, line, name, plain, soft, table
@@ -385,7 +385,7 @@ def _is_number(words: str) -> bool:
 def draw_csv(sheet: Sheet) -> Child:
     """The first rows of a file."""
     reading = read_output(sheet.file)
-    delimiter = "\t" if sheet.file.suffix == "tsv" else delimiter_of(reading.text)
+    delimiter = "\t" if sheet.file.suffix == "tsv" else guess_delimiter(reading.text)
     csv.field_size_limit(2**24)
     rows = csv.reader(io.StringIO(reading.text, newline=""), delimiter=delimiter)
     try:
@@ -401,17 +401,6 @@ def draw_csv(sheet: Sheet) -> Child:
         _bounds(len(shown) - 1, total, max(map(len, shown))),
         _grid(shown, label=f"rows of {line(sheet.file.name)}"),
     ]
-
-
-def delimiter_of(text: str) -> str:
-    r"""What stands between the columns: the mark that the lines agree on.
-
-    >>> delimiter_of("a;b\n1,5;2\n"), delimiter_of("a,b\n"), delimiter_of("a\n")
-    (';', ',', ',')
-    """
-    lines = list(filter(None, text[:20_000].splitlines()))[:5]
-    alike = {mark: {row.count(mark) for row in lines} for mark in ",;\t|"}
-    return max(alike, key=lambda mark: min(alike[mark], default=0) * (len(alike[mark]) == 1))
 
 
 def draw_json(sheet: Sheet) -> Child:

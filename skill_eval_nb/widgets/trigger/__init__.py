@@ -106,7 +106,7 @@ COMPETING = "Show the proposer the other skills' descriptions"
 
 @dataclass(frozen=True)
 class RunForm(PaidForm):
-    """How queries are run; a number that is None was left empty.
+    """How queries are run.
 
     Attributes:
         executor: what runs a query.
@@ -120,10 +120,10 @@ class RunForm(PaidForm):
 
     executor: str = form_field("Executor", "executor", default=OFFLINE)
     model: str | None = form_field("Model", "model", default=EXECUTOR)
-    runs: int | None = form_field("Runs of a query", default=3, least=1, needed=True)
+    runs: int | None = form_field("Runs of a query", default=3, least=1)
     others: str = form_field("Other skills on offer", "choice", default="bundled", options=OTHERS)
     own: str = form_field(OWN, "lines", default="", placeholder="skills/tidy-tables")
-    concurrency: int | None = form_field("Runs at a time", default=4, least=1, needed=True)
+    concurrency: int | None = form_field("Runs at a time", default=4, least=1)
     again: bool = form_field("Make the runs that errored again", "tick")
 
     @property
@@ -140,7 +140,7 @@ class RunForm(PaidForm):
 
 @dataclass(frozen=True)
 class SearchForm(PaidForm):
-    """How a description is looked for; a number that is None was left empty.
+    """How a description is looked for.
 
     Attributes:
         proposer_model: the model that proposes descriptions; None for the one that runs queries.
@@ -150,16 +150,14 @@ class SearchForm(PaidForm):
     """
 
     proposer_model: str | None = form_field("Who proposes", "model")
-    rounds: int | None = form_field("Maximum rounds", default=5, least=1, needed=True)
-    held_out: float | None = form_field(
-        "Share held out", "number", default=0.4, least=0, needed=True
-    )
+    rounds: int | None = form_field("Maximum rounds", default=5, least=1)
+    held_out: float | None = form_field("Share held out", "number", default=0.4, least=0)
     competing: bool = form_field(COMPETING, "tick", default=True)
 
 
 @dataclass(frozen=True)
 class DraftForm(PaidForm):
-    """How queries are drafted; a number that is None was left empty.
+    """How queries are drafted.
 
     Attributes:
         model: the model that drafts; None for the one that runs queries.
@@ -167,7 +165,7 @@ class DraftForm(PaidForm):
     """
 
     model: str | None = form_field("Who drafts", "model")
-    n: int | None = form_field("How many", default=20, least=2, needed=True)
+    n: int | None = form_field("How many", default=20, least=2)
 
 
 ALL_THERE = "All runs are there: more runs or other queries give it more to do."

@@ -46,9 +46,8 @@ class Field:
 
     Attributes:
         label: its name on the page, also in errors.
-        kind: how it is set. A number that is left empty is None.
+        kind: how it is set. A number that is left empty is what it was at first, or None.
         least: the smallest value of a number.
-        needed: whether it must not be left empty.
         options: by name what each choice is called; executors and models are found by themselves.
         placeholder: shown while it is empty; what it means to choose no model.
     """
@@ -56,7 +55,6 @@ class Field:
     label: str
     kind: Kind = "whole"
     least: int | None = None
-    needed: bool = False
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
     placeholder: str | None = None
 
@@ -128,26 +126,10 @@ class PaidForm:
     unlimited: bool = form_field("Without a budget", "tick", counts=False)
 
 
-F = TypeVar("F", bound=PaidForm)
-
-
 def fields_of(form: PaidForm) -> dict[str, Field]:
     """The fields of a form that have controls, by their names in its dataclass."""
     found = dataclasses.fields(form)
     return {each.name: each.metadata["field"] for each in found if "field" in each.metadata}
-
-
-def fill_empty(form: F) -> tuple[F, tuple[str, ...]]:
-    """The form with the usual numbers where needed ones were left empty, and an error for each."""
-    needed = {name: field for name, field in fields_of(form).items() if field.needed}
-    lacks = {name: field for name, field in needed.items() if getattr(form, name) is None}
-    kinds = {"whole": "a whole number", "number": "a number"}
-    faults = tuple(
-        f"{field.label} is empty; it is {kinds[field.kind]} of at least {field.least}"
-        for field in lacks.values()
-    )
-    usual = type(form)()
-    return replace(form, **{name: getattr(usual, name) for name in lacks}), faults
 
 
 def in_labels(fault: str, *forms: PaidForm) -> str:
@@ -230,8 +212,6 @@ def preview_dry_run(
         worst: the attribute of the result that has the most US dollars.
     """
     forms = [each for each in inputs if isinstance(each, PaidForm)]
-    if faults := tuple(fault for form in forms for fault in fill_empty(form)[1]):
-        return Preview(faults)
     try:
         found = call(*inputs, dry_run=True)
     except Refused as error:
@@ -746,17 +726,20 @@ class PaidPanel(Panel):
     def set(self, name: str, value: Any) -> None:
         """Set a field of the form.
 
-        A model is set by its name, or to OTHER for room to type any name. Another executor has the
-        models that were given with it, if any.
+        A number that is emptied gets its usual value, if it has one. A model is set by its name, or
+        to OTHER for room to type any name. Another executor has the models that were given with
+        it, if any.
         """
         launch = self.launches[self._tab]
-        fields, changed = fields_of(launch.form), {name: value}
+        usual = getattr(type(launch.form)(), name)
+        fields = fields_of(launch.form)
+        changed: dict[str, Any] = {name: usual if value is None else value}
         if fields[name].kind == "model":
             if value == OTHER:
                 launch.typed |= {name}
                 return
             launch.typed -= {name}
-            changed = {name: value.strip() or None}
+            changed = {name: (value or "").strip() or None}
         if fields[name].kind == "executor":
             launch.typed, mine = frozenset(), value == getattr(launch.first, name)
             models = [each for each, field in fields.items() if field.kind == "model"]

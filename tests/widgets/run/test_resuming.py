@@ -102,7 +102,7 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
     assert button(fresh, "Start")
 
 
-INTERRUPTED = "The last time it was interrupted"
+INTERRUPTED = "The last time it ended as “interrupted”"
 
 
 @pytest.mark.parametrize(
