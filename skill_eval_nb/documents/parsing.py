@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -385,6 +385,22 @@ def read_share(text: str) -> tuple[int, int] | None:
     """
     found = _SHARE.fullmatch(text)
     return (int(found[1]), int(found[2])) if found and int(found[1]) <= int(found[2]) else None
+
+
+def as_pair(value: Any) -> tuple[int, int] | None:
+    """How many of how many, where a value says that: `[3, 5]`, `{"passed": 3, "total": 5}`, `3/5`.
+
+    >>> as_pair([3, 5]), as_pair("3/5"), as_pair([5, 3])
+    ((3, 5), (3, 5), None)
+    """
+    if isinstance(value, Mapping):
+        value = [value.get("passed"), value.get("total")]
+    if isinstance(value, str):
+        return read_share(value)
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    part, whole = value
+    return (part, whole) if type(part) is type(whole) is int and 0 <= part <= whole else None
 
 
 def read_int(raw: Any, unit: str | None = None) -> int:

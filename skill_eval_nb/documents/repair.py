@@ -247,15 +247,15 @@ def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str |
     return _READERS.get(type(kind), _read_scalar)(raw, kind, where, faults, unit)
 
 
-_JSON_TYPES = {
-    inspect.StructType: dict,
-    inspect.DictType: dict,
-    inspect.ListType: list,
-    inspect.StrType: str,
-    inspect.BoolType: bool,
-    inspect.IntType: int,
+_JSON_TYPES: dict[type, tuple[type, ...]] = {
+    inspect.StructType: (dict,),
+    inspect.DictType: (dict,),
+    inspect.ListType: (list,),
+    inspect.StrType: (str,),
+    inspect.BoolType: (bool,),
+    inspect.IntType: (int,),
     inspect.FloatType: (int, float),
-    inspect.LiteralType: str,
+    inspect.LiteralType: (str,),
 }
 
 
@@ -267,12 +267,7 @@ def _read_union(
     choices = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
     if len(choices) == 1:
         return _value(raw, choices[0], where, faults, unit)
-    fitting = [
-        choice
-        for choice in choices
-        if isinstance(raw, _JSON_TYPES.get(type(unwrap(choice)[1]), object))
-        and not (isinstance(raw, bool) and not isinstance(unwrap(choice)[1], inspect.BoolType))
-    ]
+    fitting = [one for one in choices if type(raw) in _JSON_TYPES[type(unwrap(one)[1])]]
     if type(raw) is int and unit != "rate":  # stays whole where it may be either
         fitting.sort(key=lambda choice: not isinstance(unwrap(choice)[1], inspect.IntType))
     before, value = len(faults), UNUSABLE
@@ -358,8 +353,6 @@ _SCALARS: dict[type, tuple[str, Callable[[Any, str | None], Any]]] = {
 
 
 def _read_scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
-    if type(kind) not in _SCALARS:
-        raise TypeError(f"documents hold no fields of type {kind}")
     if type(raw) is str and isinstance(kind, inspect.StrType) and not kind.pattern:
         return raw  # as most are
     wanted, reader = _SCALARS[type(kind)]
@@ -403,10 +396,6 @@ _READERS: dict[type, Callable[..., Any]] = {
     inspect.ListType: _read_list,
     inspect.DictType: _dict,
     inspect.LiteralType: _read_choice,
-    inspect.NoneType: lambda raw, _, where, faults, __: (
-        None if raw is None else _unusable(raw, "null", where, faults)
-    ),
-    inspect.AnyType: lambda raw, *_: raw,
 }
 """What reads a value of each kind; the rest are scalars."""
 

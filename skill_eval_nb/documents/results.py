@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+import re
+from functools import lru_cache
+from typing import Annotated, ClassVar, NamedTuple
 
-from .base import Count, Document, Rate, Seconds, says
+from .base import Count, Document, Rate, Seconds, names_of, plainly, says
 from .run import (
     Cost,
     GradedExpectation,
@@ -17,6 +19,7 @@ from .run import (
     Shown,
     ToolCalls,
 )
+from .sides import configuration_in
 
 
 class Stats(Document):
@@ -86,7 +89,9 @@ class BenchmarkMetadata(Document):
     analyzer_model: Annotated[str | None, says("the model that graded or analysed")] = None
     timestamp: Annotated[str | None, says("when, ISO 8601", also="generated_at created_at")] = None
     evals_run: Annotated[list[str | int], says("the evals")] = []
-    runs_per_configuration: Annotated[Count | None, says("runs of an eval on a side")] = None
+    runs_per_configuration: Annotated[
+        Count | None, says("runs of an eval on a side", also="runs_per_eval")
+    ] = None
     iteration: Annotated[str | int | None, says("the iteration")] = None
 
 
@@ -281,3 +286,52 @@ class History(Document):
     skill_name: Annotated[str | None, says("the skill")] = None
     started_at: Annotated[str | None, says("when the improving began, ISO 8601")] = None
     current_best: Annotated[str | None, says("version that is the best so far")] = None
+
+
+_STATISTICS = {
+    **{name: field for field in names_of(Stats, own=True) for name in names_of(Stats, field)},
+    "overall": "mean",
+    "total": "total",
+    "median": "median",
+}
+_METRICS = {
+    plainly(name): (field, 1.0)
+    for field in ("time_seconds", "tokens", "tool_calls", "cost_usd")
+    for name in names_of(RunResult, field)
+}
+_METRICS |= {"passrate": ("pass_rate", 1.0), "time": ("time_seconds", 1.0)}
+_METRICS |= dict.fromkeys(("ms", "durationms"), ("time_seconds", 0.001))
+"""What is measured, by the words that are left of a key, and its factor to the shared unit."""
+
+
+class Figure(NamedTuple):
+    """What a key names: whose figure, of what, which statistic, and the factor to our unit."""
+
+    configuration: str | None
+    metric: str | None
+    statistic: str
+    factor: float
+    rest: str
+
+
+@lru_cache(4096)  # the same keys come again in every row
+def figure_of(key: str) -> Figure:
+    """What a key like `avg_duration_ms` or `tokens_with_skill_mean` names.
+
+    >>> figure_of("time_without_skill_mean")
+    Figure(configuration='without_skill', metric='time_seconds', statistic='mean', factor=1.0,
+           rest='time')
+    >>> figure_of("avg_humor").metric is None, figure_of("avg_humor").rest
+    (True, 'humor')
+    """
+    configuration = configuration_in(key)
+    rest = key.lower().replace("-", "_").replace(configuration or "", "", 1)
+    words = [word for word in re.split(r"[_\s-]+", rest) if word]
+    statistic = "mean"
+    if len(words) > 1:
+        for place in (0, -1):
+            if words[place] in _STATISTICS and words != ["total", "tokens"]:
+                statistic = _STATISTICS[words.pop(place)]
+                break
+    metric, factor = _METRICS.get("".join(words), (None, 1.0))
+    return Figure(configuration, metric, statistic, factor, "_".join(words))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Struct
 
 from skill_eval_nb.text import count
 
-from .base import Amount, Count, Document, Rate, Score, Seconds, says
+from .base import Amount, Count, Document, Faults, Rate, Score, Seconds, names_of, says
 from .parsing import ERRORED
+from .repair import mend
 from .sides import UNSTATED
 
 SECONDS_NAMES = (
@@ -393,6 +396,33 @@ class Timing(Document):
     def says_error(self) -> bool:
         """Whether `status` says that the executor failed."""
         return (self.status or "").lower() in _FAILURES
+
+
+_OF_TIMING = {*names_of(Timing)} - {"status", "reason", "tool_calls"}
+
+
+def read_timing(places: Mapping[str, Any], faults: Faults, *, known: bool = False) -> Timing:
+    """What a run took, as objects say, by their places; of each figure the first that is told.
+
+    Tokens are the total, else the sum of input and output tokens of one object. If they are
+    `known` already, adding them up is not noted.
+    """
+    timing = Timing()
+    for where, part in places.items():
+        if not isinstance(part, dict):
+            continue
+        one, found = mend({key: part[key] for key in part if key in _OF_TIMING}, Timing)
+        faults.extend(replace(fault, where=f"{where}{fault.where[1:]}") for fault in found)
+        read, written, told = one.input_tokens, one.output_tokens, one.total_tokens
+        if timing.total_tokens is told is None and read is not None and written is not None:
+            one.total_tokens = read + written
+            if not known:
+                message = "tokens are input_tokens + output_tokens"
+                faults.add("info", "tokens-added", where, message)
+        for name in one.__struct_fields__:
+            if getattr(timing, name) is None:
+                setattr(timing, name, getattr(one, name))
+    return timing
 
 
 class RunRecord(Struct):

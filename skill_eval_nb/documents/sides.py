@@ -37,6 +37,7 @@ _MODEL_ALONE = re.compile(_MODEL, re.IGNORECASE)
 _OF_MODEL = re.compile(rf"(?P<model>{_MODEL})[-_ ]+\(?(?P<side>{_TERM}|{_SURE})\)?", re.IGNORECASE)
 _INSIDE = re.compile(rf"(?<![a-z])(?:{_TERM})(?![a-z])", re.IGNORECASE)
 _ALONE = re.compile(rf"{_TERM}|{_SURE}|(?P<word>{_WORD}|v\d+(?:[._-]\d+)*)", re.IGNORECASE)
+_DELTA = re.compile(r"(?<![a-z])delta(?![a-z])", re.IGNORECASE)
 _WITH_SKILL = re.compile(r"(?:with[-_. ]?)?skills?|skilled|treatment|with", re.IGNORECASE)
 
 
@@ -168,3 +169,27 @@ def is_earlier(configuration: str) -> bool:
     """
     like = likeness(configuration)
     return like is not None and like[0] >= len(_NO_SKILL)
+
+
+def configuration_in(key: str) -> str | None:
+    """The configuration that a key names, in lower case.
+
+    >>> configuration_in("eval-0-with_skill"), configuration_in("cost_efficiency")
+    ('with_skill', None)
+    """
+    found = find_side(key) or _DELTA.search(key)
+    return found[0].lower().replace("-", "_") if found else None
+
+
+def is_plain_side(key: str) -> bool:
+    """Whether a key is nothing but the name of a configuration.
+
+    >>> is_plain_side("old_skill"), is_plain_side("with_skill_prompt")
+    (True, False)
+    """
+    return configuration_in(key) == key.lower().replace("-", "_")
+
+
+def is_base(name: str) -> bool:
+    """Whether a name is a baseline's, and hardly anything else's."""
+    return is_side(name, sure=True) and likeness(name) is not None

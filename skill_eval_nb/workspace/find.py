@@ -15,6 +15,7 @@ from typing import Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Faults
 from skill_eval_nb.documents.dialects import cut_lists, kind_of
+from skill_eval_nb.documents.parsing import as_pair
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools import OWN_LAYOUT, tool_of
 from skill_eval_nb.documents.tools.own_layout import (
@@ -27,7 +28,7 @@ from skill_eval_nb.documents.tools.own_layout import (
     read_values,
     table_of,
 )
-from skill_eval_nb.documents.tools.table import ROLES, Table, as_pair, read_rows, recognise_columns
+from skill_eval_nb.documents.tools.table import ROLES, Table, read_rows, recognise_columns
 from skill_eval_nb.text import count, some
 
 from .folders import (

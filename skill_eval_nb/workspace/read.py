@@ -41,16 +41,15 @@ from skill_eval_nb.documents.dialects import (
     kind_of,
     read_as_shared,
 )
-from skill_eval_nb.documents.dialects.home_made import share_of
 from skill_eval_nb.documents.dialects.home_made_rows import (
     SURE_OF_EVAL,
     find_rows_of_several,
+    share_of,
     with_own_verdict,
 )
-from skill_eval_nb.documents.dialects.home_made_runs import read_timing
 from skill_eval_nb.documents.parsing import strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
-from skill_eval_nb.documents.run import STRUCTURAL
+from skill_eval_nb.documents.run import STRUCTURAL, read_timing
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools import ENDINGS, Results, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results

@@ -33,15 +33,8 @@ from ..repair import HOLDING, find_unused, mend, not_in, walk
 from ..run import Grading
 from .codingbuddy import CODINGBUDDY
 from .form import NEUTRAL, Form, objects
-from .home_made import (
-    HOME_MADE,
-    components,
-    outcomes,
-    read_home_made,
-    speaks_of_triggers,
-    suits,
-)
-from .home_made_rows import has_rows, is_of_side
+from .home_made import HOME_MADE, components, read_benchmarks, rearrange, suits
+from .home_made_rows import has_rows, is_of_side, outcomes, speaks_of_triggers
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
 from .skill_evaluator import SKILL_EVALUATOR
@@ -286,7 +279,7 @@ def recognise(kind: str, raw: Any, seen: dict[str, Distance] | None = None) -> s
     seen = seen or distances(kind, raw)
     nearest = min(seen, key=lambda name: seen[name][:4])
     errors, unknown = seen[nearest].errors > 0, seen[nearest].unknown
-    return HOME_MADE if (errors or unknown) and suits(kind, raw, errors, unknown) else nearest
+    return HOME_MADE if suits(kind, raw, errors, unknown) else nearest
 
 
 _SAMPLE = 200
@@ -382,9 +375,14 @@ def _read_shared(kind: str, raw: Any) -> tuple[list[Any], Faults]:
     document, faults = mend(raw, NEUTRAL[kind])
     errors = any(fault.severity == "error" for fault in faults)
     unknown = {anywhere(where) for mark, where, _ in walk(document) if mark == "unknown"}
-    if (errors or unknown) and suits(kind, raw, errors, unknown):
-        return read_home_made(kind, raw, NEUTRAL[kind])
-    faults.extend(find_unused(document))
+    if is_home_made := suits(kind, raw, errors, unknown):
+        if kind == "benchmark":
+            return read_benchmarks(raw)
+        document, found = mend(rearrange(kind, raw, faults := Faults()), NEUTRAL[kind])
+        faults += found
+    faults += find_unused(document)
+    if is_home_made and kind == "triggers":
+        not_in(raw, document, faults)
     return [document], faults
 
 

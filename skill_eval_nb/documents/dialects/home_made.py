@@ -8,42 +8,76 @@ and a benchmark of which nothing is understood is a fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
-from ..base import Document, Faults, names_of, plainly
-from ..evals import TriggerQuery, TriggerSet
+from ..base import Faults, names_of, plainly
+from ..parsing import read_share
 from ..repair import find_unused, mapping_by_name, mend, not_in, not_used
-from ..results import Benchmark, BenchmarkMetadata, ConfigurationSummary, Stats
-from ..run import Grading
-from ..sides import UNSTATED
+from ..results import (
+    Benchmark,
+    BenchmarkMetadata,
+    BenchmarkRun,
+    ConfigurationSummary,
+    RunResult,
+    Stats,
+    figure_of,
+)
+from ..run import Grading, read_timing
+from ..sides import UNSTATED, is_base, is_plain_side
 from ..tools.part import Part
 from ..tools.promptfoo import read_components
 from .home_made_rows import (
+    EVAL,
+    FIGURES,
     GROUPS,
+    LAST,
+    NAMES,
+    OF_MANY,
+    OF_RUNS,
+    PASSED,
     PLACES,
+    SCORED,
     SCORES,
+    SIDE,
     VERDICTS,
     Plain,
+    Row,
     entries_of,
-    figure_of,
+    find_loose_rows,
+    find_rows_at,
     is_number,
-    is_plain_side,
+    is_score,
+    name_rows,
+    outcomes,
+    read_query,
+    score_in,
+    share_of,
+    side_of_rows,
     sides_in,
     verdicts_in,
     with_own_verdict,
+    with_share,
+    with_shares,
 )
-from .home_made_runs import is_score, read_runs
 
 SUMMARIES = ("run_summary", *GROUPS, "summary", "totals", "aggregate")
 _INSIDE = ("summary", "aggregate", "stats", "metrics", "averages")
 """Where the figures of a configuration lie, if not in its object itself."""
 _READ = {*_INSIDE, *PLACES}
 _OF_STATS = set(names_of(Stats, own=True))
+_STATED = {
+    name: field
+    for field in names_of(ConfigurationSummary, own=True)
+    for name in names_of(ConfigurationSummary, field)
+}
+"""What the shared type calls the figures of a configuration, best first, and the field of each."""
 
 
-def read_summary(
+def _read_summary(
     block: Plain, sides: set[str], runs: list[Plain], where: str, faults: Faults
 ) -> Plain:
     """Configuration to stated figures, as plain values of `ConfigurationSummary`.
@@ -56,21 +90,14 @@ def read_summary(
         faults: gets what could not be understood.
     """
     out: Plain = {}
-    scores = (run.get("rubric_scores") for run in runs)
+    scores = (run.get("rubric_scores", run.get("quality")) for run in runs)
     named = (mapping_by_name(own) if isinstance(own, list) else own for own in scores)
     dimensions = {name for own in named if isinstance(own, dict) for name in own}
-    for place in SUMMARIES:
-        found = block.get(place)
-        if isinstance(found, list):
-            found = _map_by_side(found, f"{where}.{place}", faults)
-        if isinstance(found, dict):
-            _add_stated(out, found, dimensions, f"{where}.{place}", faults)
-    own = {
-        key: value
-        for key, value in block.items()
-        if key in sides or not isinstance(value, dict | list)
-    }
-    _add_stated(out, own, dimensions, where, faults)
+    own = {k: v for k, v in block.items() if k in sides or not isinstance(v, dict | list)}
+    for at, found in [*((f"{where}.{key}", block.get(key)) for key in SUMMARIES), (where, own)]:
+        stated = _map_by_side(found, at, faults) if isinstance(found, list) else found
+        if isinstance(stated, dict):
+            _add_stated(out, stated, dimensions, at, faults)
     return {name: figures for name, figures in out.items() if figures}
 
 
@@ -93,7 +120,8 @@ def _map_by_side(found: list[Any], where: str, faults: Faults) -> Plain:
 def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faults: Faults) -> None:
     loose: Plain = {}
     for key, value in found.items():
-        if isinstance(value, dict) and not _is_statistics(value) and key != "cost_efficiency":
+        is_figure = isinstance(value, dict) and value.keys() <= _OF_STATS | {"median", "n"}
+        if isinstance(value, dict) and not (value and is_figure) and key != "cost_efficiency":
             figures = _read_configuration(value, dimensions, f"{where}.{key}", faults)
             if figures:
                 out[key] = {**figures, **out.get(key, {})}
@@ -107,10 +135,6 @@ def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faul
         _add_figure(out.setdefault(name, {}), key, value, dimensions, where, faults)
 
 
-def _is_statistics(value: Plain) -> bool:
-    return bool(value) and value.keys() <= _OF_STATS | {"median", "n"}
-
-
 def _read_configuration(value: Plain, dimensions: set[str], where: str, faults: Faults) -> Plain:
     """The figures of one configuration; those that the shared type knows go first."""
     figures: Plain = {}
@@ -118,10 +142,9 @@ def _read_configuration(value: Plain, dimensions: set[str], where: str, faults: 
     rest = {**value, **next(inside, {})}
     if where.endswith(".delta") and "total_tokens" in rest:  # `tokens` beside it are a part
         rest["tokens"] = rest.pop("total_tokens")
-    for field in names_of(ConfigurationSummary, own=True):
-        for name in names_of(ConfigurationSummary, field):
-            if rest.get(name) is not None:
-                figures.setdefault(field, rest.pop(name))
+    for name, field in _STATED.items():
+        if rest.get(name) is not None:
+            figures.setdefault(field, rest.pop(name))
     for key, item in rest.items():
         _add_figure(figures, key, item, dimensions, where, faults)
     return figures
@@ -155,7 +178,7 @@ def _add_figure(
 HOME_MADE = "wild"
 """What documents that no dialect describes are said to be written in."""
 
-_METADATA = (*names_of(BenchmarkMetadata), "runs_per_eval")
+_METADATA = names_of(BenchmarkMetadata)
 _NOTES = names_of(Benchmark, "notes")
 
 
@@ -175,71 +198,37 @@ def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
     """
     if kind == "benchmark":
         return errors or bool(unknown & _UNDERSTOOD)
-    return _rearrange(kind, raw) != raw
+    return (errors or bool(unknown)) and rearrange(kind, raw, Faults()) != raw
 
 
-def _rearrange(kind: str, raw: Any) -> Any:
-    """A home-made grading or trigger set in the structure of the shared one; others as they are."""
+def rearrange(kind: str, raw: Any, faults: Faults) -> Any:
+    """A home-made grading or trigger set in the structure of the shared one; others as they are.
+
+    What is read into it is told, and what is of no use.
+    """
     listed = {"results": raw}
     plain = listed if isinstance(raw, list) and verdicts_in(listed) else raw
     if kind == "grading" and isinstance(plain, dict):
-        plain = _with_share(plain)
+        plain = with_share(plain)
         if _has_other_scale(plain):
             scores = {name: {"score": None} for name in plain["rubric_scores"]}
             plain = {**plain, "rubric_scores": scores}
+            message = "not used: scores above 5, so of another scale; write them from 1 to 5"
+            faults.add("error", "other-scale", "$.rubric_scores", message)
         is_plain = any(plain.get(key) for key in names_of(Grading, "expectations"))
         return _add_dimensions(plain if is_plain else with_own_verdict(_join_parts(plain)))
-    if kind == "triggers" and (queries := [_read_query(*found) for found in outcomes(raw)]):
+    if kind == "triggers" and (queries := [read_query(*found) for found in outcomes(raw)]):
         around = raw if isinstance(raw, dict) else {}
         rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
+        message = "what was expected of a query, and what it did, is read as one run of it"
+        faults.add("info", "inferred-run", "$", message)
         return {**rest, "queries": queries}
     return raw
 
 
-def share_of(raw: Any, *names: str) -> float | None:
-    """The score of a whole grading, as a share of the highest there is.
-
-    >>> share_of({"total_score": 7.5, "max_score": 10}, "score", "total_score")
-    0.75
-    """
-    found: Plain = raw if isinstance(raw, dict) else {}
-    both = [found[key] for key in (*names, "max_score") if is_number(found.get(key))]
-    return both[0] / both[1] if len(both) == 2 and 0 <= both[0] <= both[1] != 0 else None
-
-
-def _with_share(raw: Plain) -> Plain:
-    """The same, with a `score` beside a `max_score` as the share of 1 that it is."""
-    share = share_of(raw, "score")
-    if share is None:
-        return raw
-    return {key: raw[key] for key in raw if key != "max_score"} | {"score": share}
-
-
-def _with_shares(raw: Any, depth: int = 0) -> Any:
-    """The same, with the score of each run as a share of 1, where the highest is told.
-
-    >>> _with_shares({"results": [{"score": 7, "max_score": 10}]})
-    {'results': [{'score': 0.7}]}
-    """
-    if isinstance(raw, list):
-        return [_with_shares(value, depth + 1) for value in raw]
-    if not isinstance(raw, dict) or depth > _DEEPEST:
-        return raw
-    return {
-        key: value if key in _OF_PARTS else _with_shares(value, depth + 1)
-        for key, value in _with_share(raw).items()
-    }
-
-
-_DEEPEST = 12
-"""No score of a run lies deeper."""
-_OF_PARTS = {*SCORES, *VERDICTS, "rubric_scores", "quality", "dimensions", "criteria"}
-"""What holds scores of parts of a run."""
-
-
-def _has_other_scale(raw: Any) -> bool:
+def _has_other_scale(raw: Plain) -> bool:
     """Whether one of a grading's scores is above 5, so that the others are of that scale too."""
-    found = raw.get("rubric_scores") if isinstance(raw, dict) else None
+    found = raw.get("rubric_scores")
     scores = found.values() if isinstance(found, dict) else ()
     known: list[Any] = [one.get("score") if isinstance(one, dict) else one for one in scores]
     return any(is_number(score) and score > 5 for score in known)
@@ -263,113 +252,6 @@ def _add_dimensions(raw: Plain) -> Plain:
         }
         plain[key] = [{**row, "score": None} for row in rows]
     return plain
-
-
-def read_home_made(kind: str, raw: Any, document_type: type[Document]) -> tuple[list[Any], Faults]:
-    """The shared documents that are in a home-made one, and what was found odd in it."""
-    faults = Faults()
-    if kind == "benchmark":
-        return _read_benchmarks(_with_shares(raw), faults), faults
-    document, found = mend(_rearrange(kind, raw), document_type)
-    if kind == "grading" and _has_other_scale(raw):
-        message = "not used: scores above 5, so of another scale; write them from 1 to 5"
-        faults.add("error", "other-scale", "$.rubric_scores", message)
-    faults.extend(found)
-    faults.extend(find_unused(document))
-    if kind == "triggers":
-        message = "what was expected of a query, and what it did, is read as one run of it"
-        faults.add("info", "inferred-run", "$", message)
-        not_in(raw, document, faults)
-    return [document], faults
-
-
-_EXPECTED = ("should_trigger", "expected", "expect", "expected_skill", "should_activate")
-_HAPPENED = (
-    "triggered actual got picked predicted selected activated fired invoked chosen did_trigger "
-    "picked_skill selected_skill actual_skill"
-).split()
-"""What people call what a query was to do, and what it did: true or false, or a skill's name."""
-_RIGHT = ("ok", "pass", "passed", "correct")
-_OF_TRIGGERS = {"shouldtrigger", "shouldactivate", "triggered", "activated", "didtrigger", "query"}
-_OF_RUNS = {"assertions", "expectations", "passrate", "configuration", "condition", "total"}
-_NO_SKILL = {"", "none", "null", "no", "no skill", "no_skill", "nothing", "n/a", "-"}
-_LISTS = {*names_of(TriggerSet, "queries"), "rows", "items", "variants", "groups", "per_query"}
-
-
-def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[tuple[Plain, Plain]]:
-    """The rows of a file that say what a query did, each with the variant or group it is below."""
-    if isinstance(raw, dict) and depth:
-        group = [raw[key] for key in ("group", "category") if isinstance(raw.get(key), str)][:1]
-        around = {**(about or {}), **({"tags": group} if group else {})}
-        for key, value in raw.items():
-            variant = {} if key in _LISTS or group else {"description": key}
-            if isinstance(value, dict | list):
-                yield from outcomes(value, {**around, **variant}, depth - 1)
-    elif isinstance(raw, list):
-        rows = [row for row in raw if isinstance(row, dict)]
-        if any(map(_is_outcome, rows)):
-            yield from ((row, about or {}) for row in rows)
-        else:
-            for row in rows:
-                yield from outcomes(row, about, depth - 1)
-
-
-def speaks_of_triggers(raw: Any) -> bool:
-    """Whether rows say what a query did in words that nothing else than a trigger set has."""
-    return any(
-        {plainly(key) for key in row} & _OF_TRIGGERS
-        or _NO_SKILL & {_find_skill(row, _HAPPENED) or "?"}
-        for row, _ in outcomes(raw)
-    )
-
-
-def _is_outcome(row: Plain) -> bool:
-    told = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
-    return bool(told[1] and (told[0] or told[2])) and not {plainly(key) for key in row} & _OF_RUNS
-
-
-def _find_key(row: Plain, names: Sequence[str]) -> str | None:
-    """The key of a row that is one of these names and holds true or false, a text or nothing."""
-    keys = {plainly(key): key for key in row if isinstance(row[key], bool | str | None)}
-    return next((keys[plainly(name)] for name in names if plainly(name) in keys), None)
-
-
-def _find_skill(row: Plain, names: Sequence[str]) -> str | None:
-    """The skill that a row names under one of these names, in lower case."""
-    value = row.get(_find_key(row, names) or "")
-    return value.strip().lower() if isinstance(value, str) else None
-
-
-def _read_query(row: Plain, about: Plain | None = None) -> Plain:
-    """A query with what was expected of its one run, and what that did, each true or false.
-
-    >>> _read_query({"query": "Tidy up", "expected": True, "actual": False})
-    {'query': 'Tidy up', 'should_trigger': True, 'triggered': 0, 'runs': 1}
-    >>> _read_query({"id": 7, "expect": "pdf", "got": "docx", "ok": False})
-    {'id': 7, 'query': '7', 'should_trigger': True, 'expected': 'pdf', 'triggered': 0, 'runs': 1}
-    """
-    keys = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
-    expected, happened, right = (row.get(key) if key else None for key in keys)
-    out = {key: value for key, value in row.items() if key not in keys}
-    if not any(row.get(name) for name in names_of(TriggerQuery, "query")):
-        names = (row[key] for key in ("id", "query_id", "name") if key in row)
-        out["query"] = str(next(names, None))
-    by_name = isinstance(right, bool) and not isinstance(expected, bool)  # so null is no skill
-    should, did = (
-        (value or "").strip().lower() not in _NO_SKILL
-        if isinstance(value, str) or (by_name and key and value is None)
-        else value
-        for key, value in zip(keys, (expected, happened), strict=False)
-    )
-    if should and did and isinstance(right, bool):
-        did = right
-    elif should and isinstance(expected, str) and isinstance(happened, str):
-        did = plainly(expected) == plainly(happened)
-    out["should_trigger"] = should
-    out |= {"expected": expected} if isinstance(expected, str) and should else {}
-    out |= {"triggered": int(did), "runs": 1} if isinstance(did, bool) else {}
-    variant = {"description": row["variant"]} if isinstance(row.get("variant"), str) else {}
-    return {**(about or {}), **variant, **out}
 
 
 def components(raw: Any) -> list[Plain]:
@@ -400,7 +282,9 @@ def _join_parts(raw: Plain) -> Plain:
     return rest
 
 
-def _read_benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
+def read_benchmarks(raw: Any) -> tuple[list[Benchmark], Faults]:
+    """The benchmarks that are in a home-made one, and what was found odd in it."""
+    raw, faults = with_shares(raw), Faults()
     blocks = _find_iterations(raw)
     found = [_read_benchmark(block, where, faults) for block, where in blocks]
     if isinstance(raw, dict) and blocks[0][1] != "$":
@@ -410,7 +294,7 @@ def _read_benchmarks(raw: Any, faults: Faults) -> list[Benchmark]:
     not_in(raw, found, faults)
     if not any(benchmark.runs or benchmark.run_summary for benchmark in found):
         faults.add("error", "no-figures", "$", "no runs and no figures that can be understood")
-    return found
+    return found, faults
 
 
 def _find_iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
@@ -432,15 +316,12 @@ def _find_iterations(raw: Any) -> list[tuple[dict[str, Any], str]]:
 def _read_benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchmark:
     found = block.get("metadata")
     given = found if isinstance(found, dict) else {}
-    metadata = {**{key: block[key] for key in _METADATA if key in block}, **given}
-    if isinstance(metadata.get("runs_per_eval"), int):
-        metadata.setdefault("runs_per_configuration", metadata.pop("runs_per_eval"))
     runs, keys = read_runs(block, where, faults)
     sides = {key for key in block if is_plain_side(key)} | sides_in(block).keys()
     plain = {
-        "metadata": metadata,
+        "metadata": {**{key: block[key] for key in _METADATA if key in block}, **given},
         "runs": runs,
-        "run_summary": read_summary(block, sides, runs, where, faults),
+        "run_summary": _read_summary(block, sides, runs, where, faults),
         "notes": [_note_text(note) for key in _NOTES for note in _as_list(block.get(key))],
     }
     document, mended = mend(plain, Benchmark)
@@ -465,3 +346,259 @@ def _note_text(note: Any) -> Any:
     if isinstance(note, dict):
         return ": ".join(str(value) for value in note.values() if isinstance(value, (str, int)))
     return note
+
+
+# ── its rows as runs ─────────────────────────────────────────────────────────────────────────────
+
+_COUNTS = {
+    **dict.fromkeys(("passed_expectations", "passed_count", "passes", "pass"), "passed"),
+    "fail": "failed",
+    **dict.fromkeys(("total_expectations", "total_count", "assertions"), "total"),
+}
+"""Other names of counts."""
+
+
+def read_runs(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
+    """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
+    known = {plainly(key): key for key in reversed(block)}
+    for name in (*PLACES, *GROUPS, *LAST):
+        key = name if name in block else known.get(plainly(name), name)
+        rows = list(find_rows_at(key, block.get(key), where, {}, faults))
+        if rows:
+            return _make_runs(rows, f"{where}.{key}", faults), {key}
+        entries = entries_of(block.get(key))
+        if entries and name not in ("runs", *GROUPS):
+            message = f"{len(entries)} entries without any figure; they are not runs"
+            faults.add("info", "no-figures", f"{where}.{key}", message)
+    loose = find_loose_rows(block, where, faults)
+    evals = {key: rows for key, rows in loose.items() if not side_of_rows(key, block[key])}
+    if not _are_alike(list(evals.values())):
+        loose = {key: rows for key, rows in loose.items() if key not in evals}
+    return _make_runs([*chain(*loose.values())], where, faults), set(loose)
+
+
+def _are_alike(evals: list[list[Row]]) -> bool:
+    """Whether objects that could be evals have figures in common: metrics have each their own."""
+    figures = [{name for row in rows for name in row.fields.keys() & FIGURES} for rows in evals]
+    times = Counter(chain.from_iterable(figures))
+    return len(evals) < 2 or all(any(times[name] > 1 for name in names) for names in figures)
+
+
+def _make_runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
+    """Rows as runs; those that name no eval are an eval each, if there are several."""
+    for row, fields in zip(rows, name_rows(row.fields for row in rows), strict=True):
+        row.fields = fields
+    _give_sides(rows)
+    _give_labels(rows)
+    _halve_scores_of_ten(rows, faults)
+    unnamed = [row.fields for row in rows if not EVAL & row.fields.keys()]
+    several = len({fields["row"] for fields in unnamed if "row" in fields}) > 1
+    runs: list[Plain] = []
+    for row in rows:
+        if row.note:
+            faults.add("info", "inferred-side", row.where, row.note)
+        position = row.fields.pop("row", None)
+        if position is not None and several and not EVAL & row.fields.keys():
+            row.fields["eval_name"] = position
+            message = "no eval is named: each such row is a separate eval, named by its position"
+            faults.add("warning", "unnamed-eval", row.where, message)
+        runs.append(_row_to_run(row.fields, row.where, faults))
+    _turn_to_shares(runs, where, faults)
+    return runs
+
+
+def _give_sides(rows: list[Row]) -> None:
+    """Where no row says its side, it stands under a key of all rows that also names a baseline."""
+    if any(SIDE & row.fields.keys() for row in rows):
+        return
+    shared = set.intersection(*(set(row.fields) for row in rows)) if rows else set()
+    for key in sorted(shared - NAMES):
+        names = [row.fields[key] for row in rows if isinstance(row.fields[key], str)]
+        several = len(names) == len(rows) and 1 < len(set(names)) <= max(2, len(rows) // 2)
+        if several and any(map(is_base, names)):
+            for row in rows:
+                row.fields["configuration"] = row.fields.pop(key)
+                row.note = f"`{key}` is read as the side"
+            return
+
+
+def _give_labels(rows: list[Row]) -> None:
+    """Call lettered sides what they are called in every row that tells."""
+    labels: dict[str, set[str]] = {}
+    for row in rows:
+        if row.label:
+            labels.setdefault(row.fields["configuration"], set()).add(row.label)
+    names = {letter: next(iter(options)) for letter, options in labels.items() if len(options) == 1}
+    for row in rows if len(set(names.values())) == len(labels) else ():
+        if isinstance(letter := row.fields.get("configuration"), str):
+            row.fields["configuration"] = names.get(letter, letter)
+
+
+def _row_to_run(run: Plain, where: str, faults: Faults) -> Plain:
+    out = dict(with_own_verdict(run))
+    if not SIDE & run.keys():
+        out["configuration"] = UNSTATED
+        message = "no configuration is named for these runs; they are `unstated`"
+        faults.add("info", "unstated", where, message)
+    for key, usual in _COUNTS.items():
+        if type(out.get(key)) is int:
+            out.setdefault(usual, out.pop(key))
+    _unfold_assertions(out, where, faults)
+    _unfold_counts(out, where, faults)
+    for key in [key for key in out if key in VERDICTS]:
+        if isinstance(out[key], list) and key not in names_of(BenchmarkRun, "expectations"):
+            out["expectations"] = out.pop(key)
+    if type(out.get("passed")) is bool:
+        del out["passed"]
+        message = "not used: a verdict on the run; its checks or figures were used"
+        faults.add("info", "not-used", f"{where}.passed", message)
+    result = out.get("result", out.get("summary", out.get("score")))
+    out["result"] = dict(result) if isinstance(result, dict) else _pop_figures(out)
+    for key in ("summary", "score"):
+        if isinstance(out.get(key), dict):
+            del out[key]
+    _add_costs(run, out["result"], where, faults)
+    _read_share_of_runs(out["result"], where, faults)
+    _unfold_scores(out)
+    return out
+
+
+def _read_share_of_runs(result: Plain, where: str, faults: Faults) -> None:
+    """`pass_rate: "2/3"`: 2 of 3 runs passed, which says nothing of their expectations."""
+    stated = result.get("pass_rate")
+    share = read_share(stated) if isinstance(stated, str) else None
+    if share and share[1]:
+        result["pass_rate"] = share[0] / share[1]
+        message = f"pass rate {stated!r} counts runs, not expectations: a rate without counts"
+        faults.add("info", "rate-over-runs", where, message)
+
+
+def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
+    """`assertions: {total, passed, failed, details}`, or an object of verdicts by their texts."""
+    found = run.get("assertions")
+    if not isinstance(found, dict):
+        return
+    del run["assertions"]
+    counts = {key: found[key] for key in ("passed", "failed", "total") if key in found}
+    rest = {key: value for key, value in found.items() if key not in counts}
+    details = rest.pop("details", None)
+    if isinstance(details, list):
+        run["expectations"] = details
+    elif rest and all(type(passed) is bool for passed in rest.values()):
+        run["expectations"] = [{"text": key, "passed": rest[key]} for key in rest]
+        rest = {}
+    not_used(rest, f"{where}.assertions", faults)
+    for key, count in counts.items():
+        run.setdefault(key, count)
+
+
+def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
+    """`assertions_passed: "7/8"` or `"N/A"`, or a number of runs that passed beside all runs."""
+    of = OF_MANY & run.keys()
+    if type(run.get("passed")) is int and len(of) == 1 and of <= {*OF_RUNS}:
+        run["pass_rate"] = f"{run.pop('passed')}/{run.pop(of.pop())}"
+    for key in [key for key in run if key in PASSED]:
+        stated = run[key]
+        if not isinstance(stated, str):
+            continue
+        if share := read_share(stated):
+            del run[key]
+            run |= {"passed": share[0], "total": share[1]}
+        elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
+            del run[key]
+            message = f"{stated[:60]!r}: not scored, and in no rate"
+            faults.add("info", "not-scored", f"{where}.{key}", message)
+
+
+def _unfold_scores(run: Plain) -> None:
+    """Scores, wherever in the run they stand, as those of rubric dimensions, from 1 to 5."""
+    scores: Plain = {}
+    for key in (*SCORES, *SCORED):
+        found = run.get(key)
+        parts = found if isinstance(found, dict) else {key: found} if key in SCORED else {}
+        if parts and all(map(is_score, parts.values())):
+            group = f"{key}: " if key in SCORED and parts is found else ""
+            scores |= {f"{group}{k.removesuffix('_score')}": score_in(v) for k, v in parts.items()}
+            del run[key]
+    if scores:
+        own = run.pop("rubric_scores", run.pop("quality", None))
+        run["rubric_scores"] = {**(own if isinstance(own, dict) else {}), **scores}
+
+
+def _halve_scores_of_ten(rows: list[Row], faults: Faults) -> None:
+    """Halve the scores of a file if they are of 10: some are above 5, and none is above 10.
+
+    If one of them is above 10, or below 2, which no scale of 1 to 5 has, none of them is used.
+    """
+    found = [(row, key, row.fields.get(key)) for row in rows for key in SCORES]
+    blocks = [(row, key, block) for row, key, block in found if isinstance(block, dict)]
+    scores = [score for *_, block in blocks for score in block.values() if is_number(score)]
+    if max(scores, default=0) <= 5:
+        return
+    is_of_ten = max(scores) <= 10 and min(scores) >= 2
+    if not is_of_ten:
+        message = f"not used: scores of {min(scores):g} to {max(scores):g} fit no scale of 1 to 5"
+        faults.add("warning", "not-scored", rows[0].where, message)
+    for row, key, block in blocks:
+        if not is_of_ten:
+            row.fields = {name: value for name, value in row.fields.items() if name != key}
+        elif all(map(is_number, block.values())):
+            row.fields = {**row.fields, key: {name: score / 2 for name, score in block.items()}}
+            message = "scores of 10, halved to scores of 5"
+            faults.add("warning", "converted", f"{row.where}.{key}", message)
+
+
+def _pop_figures(run: Plain) -> Plain:
+    """The figures that stand directly in a run."""
+    known = set(names_of(RunResult)) - {"errors"}
+    known -= {key for key in known if f"expected_{key}" in run}  # then it is what was checked
+    return {key: run.pop(key) for key in list(run) if key in known}
+
+
+def _add_costs(run: Plain, result: Plain, where: str, faults: Faults) -> None:
+    """Time, tokens and tool calls from where else they may stand in the run."""
+    found = run.get("execution_metrics")
+    metrics = found if isinstance(found, dict) else {}
+    own = {key: run[key] for key in ("total_tokens", "input_tokens", "output_tokens") if key in run}
+    places = {
+        f"{where}.timing": run.get("timing"),
+        where: own,
+        f"{where}.execution_metrics.token_counts": metrics.get("token_counts"),
+        f"{where}.usage": run.get("usage"),
+    }
+    timing = read_timing(places, faults, known=_has_figure(result, "tokens"))
+    costs = {
+        "time_seconds": timing.total_duration_seconds,
+        "duration_ms": timing.duration_ms,
+        "tokens": timing.total_tokens,
+        "tool_calls": metrics.get("tool_calls"),
+    }
+    for name, cost in costs.items():
+        same = ("time_seconds", name) if name == "duration_ms" else (name,)
+        if cost is not None and not any(_has_figure(result, other) for other in same):
+            result[name] = cost
+
+
+def _has_figure(result: Plain, figure: str) -> bool:
+    return any(result.get(name) is not None for name in names_of(RunResult, figure))
+
+
+def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> None:
+    """Rates as shares of 1, if any of them shows that the file has percentages.
+
+    Scores up to 10 are of a highest that is not told, and no rates.
+    """
+    for name in ("pass_rate", "score"):
+        results = [run["result"] for run in runs if is_number(run["result"].get(name))]
+        rates = [result[name] for result in results]
+        if name == "score" and 1 < max(rates, default=0) <= 10:
+            message = f"not used: scores up to {max(rates):g}; write `max_score` beside each"
+            faults.add("warning", "no-rate", where, message)
+            for result in results:
+                del result[name]
+        elif any(2 <= rate <= 100 for rate in rates):
+            for result in results:
+                if abs(result[name]) <= 100:
+                    result[name] /= 100
+            message = f"the {name}s are percentages; read as shares of 1".replace("_", " ")
+            faults.add("warning", "converted", where, message)

@@ -8,87 +8,25 @@ or verdicts is a row, together with what names the objects around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from ..base import Faults, names_of, plainly
+from ..evals import TriggerQuery, TriggerSet
 from ..parsing import is_verdict
 from ..repair import not_in, not_used
-from ..results import BenchmarkRun, RunResult, Stats
+from ..results import BenchmarkRun, RunResult, figure_of
 from ..run import TEXT_NAMES, GradedExpectation, Grading
-from ..sides import WITH, find_side, is_lettered, is_model, is_side, likeness
-
-_DELTA = re.compile(r"(?<![a-z])delta(?![a-z])", re.IGNORECASE)
-_STATISTICS = {
-    **{name: field for field in names_of(Stats, own=True) for name in names_of(Stats, field)},
-    "overall": "mean",
-    "total": "total",
-    "median": "median",
-}
-_METRICS = {
-    plainly(name): (field, 1.0)
-    for field in ("time_seconds", "tokens", "tool_calls", "cost_usd")
-    for name in names_of(RunResult, field)
-}
-_METRICS |= {"passrate": ("pass_rate", 1.0), "time": ("time_seconds", 1.0)}
-_METRICS |= dict.fromkeys(("ms", "durationms"), ("time_seconds", 0.001))
-"""What is measured, by the words that are left of a key, and its factor to the shared unit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """What a key names: whose figure, of what, which statistic, and the factor to our unit."""
-
-    configuration: str | None
-    metric: str | None
-    statistic: str
-    factor: float
-    rest: str
-
-
-def configuration_in(key: str) -> str | None:
-    """The configuration that a key names, in lower case.
-
-    >>> configuration_in("eval-0-with_skill"), configuration_in("cost_efficiency")
-    ('with_skill', None)
-    """
-    found = find_side(key) or _DELTA.search(key)
-    return found[0].lower().replace("-", "_") if found else None
-
-
-def is_plain_side(key: str) -> bool:
-    """Whether a key is nothing but the name of a configuration.
-
-    >>> is_plain_side("old_skill"), is_plain_side("with_skill_prompt")
-    (True, False)
-    """
-    return configuration_in(key) == key.lower().replace("-", "_")
-
-
-def figure_of(key: str) -> Figure:
-    """What a key like `avg_duration_ms` or `tokens_with_skill_mean` names.
-
-    >>> figure_of("time_without_skill_mean")
-    Figure(configuration='without_skill', metric='time_seconds', statistic='mean', factor=1.0,
-           rest='time')
-    >>> figure_of("avg_humor").metric is None, figure_of("avg_humor").rest
-    (True, 'humor')
-    """
-    configuration = configuration_in(key)
-    rest = key.lower().replace("-", "_").replace(configuration or "", "", 1)
-    words = [word for word in re.split(r"[_\s-]+", rest) if word]
-    statistic = "mean"
-    if len(words) > 1:
-        for place in (0, -1):
-            if words[place] in _STATISTICS and words != ["total", "tokens"]:
-                statistic = _STATISTICS[words.pop(place)]
-                break
-    left = "".join(words)
-    metric, factor = _METRICS.get(left, (None, 1.0))
-    return Figure(configuration, metric, statistic, factor, "_".join(words))
-
+from ..sides import (
+    WITH,
+    configuration_in,
+    is_base,
+    is_lettered,
+    is_model,
+    is_side,
+)
 
 Plain = dict[str, Any]
 
@@ -213,6 +151,62 @@ def is_row(fields: Plain) -> bool:
     return bool(FIGURES & fields.keys()) or with_own_verdict(fields) is not fields
 
 
+# ── scores ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def score_in(value: Any) -> Any:
+    """A score without the `/5` that may follow it."""
+    found = re.fullmatch(r"\s*([1-5](?:\.\d+)?)\s*/\s*5\s*", value) if type(value) is str else None
+    return float(found[1]) if found else value
+
+
+def is_score(value: Any) -> bool:
+    """Whether it is a score from 1 to 5, or an object with one."""
+    value = score_in(value.get("score") if isinstance(value, dict) else value)
+    return type(value) in (int, float) and 1 <= value <= 5
+
+
+def share_of(raw: Any, *names: str) -> float | None:
+    """The score of a whole grading, as a share of the highest there is.
+
+    >>> share_of({"total_score": 7.5, "max_score": 10}, "score", "total_score")
+    0.75
+    """
+    found: Plain = raw if isinstance(raw, dict) else {}
+    both = [found[key] for key in (*names, "max_score") if is_number(found.get(key))]
+    return both[0] / both[1] if len(both) == 2 and 0 <= both[0] <= both[1] != 0 else None
+
+
+def with_share(raw: Plain) -> Plain:
+    """The same, with a `score` beside a `max_score` as the share of 1 that it is."""
+    share = share_of(raw, "score")
+    if share is None:
+        return raw
+    return {key: raw[key] for key in raw if key != "max_score"} | {"score": share}
+
+
+def with_shares(raw: Any, depth: int = 0) -> Any:
+    """The same, with the score of each run as a share of 1, where the highest is told.
+
+    >>> with_shares({"results": [{"score": 7, "max_score": 10}]})
+    {'results': [{'score': 0.7}]}
+    """
+    if isinstance(raw, list):
+        return [with_shares(value, depth + 1) for value in raw]
+    if not isinstance(raw, dict) or depth > _DEEPEST:
+        return raw
+    return {
+        key: value if key in _OF_PARTS else with_shares(value, depth + 1)
+        for key, value in with_share(raw).items()
+    }
+
+
+_DEEPEST = 12
+"""No score of a run lies deeper."""
+_OF_PARTS = {*SCORES, *VERDICTS, "rubric_scores", "quality", "dimensions", "criteria"}
+"""What holds scores of parts of a run."""
+
+
 # ── the walk ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -307,8 +301,8 @@ def _turn_to_evals(found: Any) -> Any:
     evals: dict[str, Plain] = {}
     for key, figure in figures.items():
         for eval_, value in maps[key].items():
-            value *= 1 if figure.factor == 1 else figure.factor  # noqa: PLW2901 -- in our unit
-            evals.setdefault(eval_, {})[str(figure.metric)] = value
+            own = value if figure.factor == 1 else value * figure.factor
+            evals.setdefault(eval_, {})[str(figure.metric)] = own
     return evals or found
 
 
@@ -535,11 +529,6 @@ def _take_beside_base(entry: Plain, blocks: Plain) -> Plain | None:
     return {**rest, "configuration": WITH} if is_own else None
 
 
-def is_base(name: str) -> bool:
-    """Whether a name is a baseline's, and hardly anything else's."""
-    return is_side(name, sure=True) and likeness(name) is not None
-
-
 def _read_label(side: Plain) -> str | None:
     names = (side.get(key) for key in ("version", "skill_version", "label", "name"))
     return next((name for name in names if isinstance(name, str) and 0 < len(name) <= 60), None)
@@ -619,3 +608,94 @@ def _is_run(row: Plain) -> bool:
     graded = with_own_verdict(row) is not row or bool(PASSED & row.keys()) or named is not row
     known = numbers > 1 or any(key in named for key in SURE_OF_EVAL) or bool(verdicts_in(row))
     return bool(SIDE & row.keys()) or (not row.keys() & {*_TEXTS} and graded and known)
+
+
+# ── queries, and what they did ───────────────────────────────────────────────────────────────────
+
+_EXPECTED = ("should_trigger", "expected", "expect", "expected_skill", "should_activate")
+_HAPPENED = (
+    "triggered actual got picked predicted selected activated fired invoked chosen did_trigger "
+    "picked_skill selected_skill actual_skill"
+).split()
+"""What people call what a query was to do, and what it did: true or false, or a skill's name."""
+_RIGHT = ("ok", "pass", "passed", "correct")
+_OF_TRIGGERS = {"shouldtrigger", "shouldactivate", "triggered", "activated", "didtrigger", "query"}
+_OF_RUNS = {"assertions", "expectations", "passrate", "configuration", "condition", "total"}
+_NO_SKILL = {"", "none", "null", "no", "no skill", "no_skill", "nothing", "n/a", "-"}
+_LISTS = {*names_of(TriggerSet, "queries"), "rows", "items", "variants", "groups", "per_query"}
+
+
+def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[tuple[Plain, Plain]]:
+    """The rows of a file that say what a query did, each with the variant or group it is below."""
+    if isinstance(raw, dict) and depth:
+        group = [raw[key] for key in ("group", "category") if isinstance(raw.get(key), str)][:1]
+        around = {**(about or {}), **({"tags": group} if group else {})}
+        for key, value in raw.items():
+            variant = {} if key in _LISTS or group else {"description": key}
+            if isinstance(value, dict | list):
+                yield from outcomes(value, {**around, **variant}, depth - 1)
+    elif isinstance(raw, list):
+        rows = [row for row in raw if isinstance(row, dict)]
+        if any(map(_is_outcome, rows)):
+            yield from ((row, about or {}) for row in rows)
+        else:
+            for row in rows:
+                yield from outcomes(row, about, depth - 1)
+
+
+def speaks_of_triggers(raw: Any) -> bool:
+    """Whether rows say what a query did in words that nothing else than a trigger set has."""
+    return any(
+        {plainly(key) for key in row} & _OF_TRIGGERS
+        or _NO_SKILL & {_find_skill(row, _HAPPENED) or "?"}
+        for row, _ in outcomes(raw)
+    )
+
+
+def _is_outcome(row: Plain) -> bool:
+    told = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
+    return bool(told[1] and (told[0] or told[2])) and not {plainly(key) for key in row} & _OF_RUNS
+
+
+def _find_key(row: Plain, names: Sequence[str]) -> str | None:
+    """The key of a row that is one of these names and holds true or false, a text or nothing."""
+    keys = {plainly(key): key for key in row if isinstance(row[key], bool | str | None)}
+    return next((keys[plainly(name)] for name in names if plainly(name) in keys), None)
+
+
+def _find_skill(row: Plain, names: Sequence[str]) -> str | None:
+    """The skill that a row names under one of these names, in lower case."""
+    value = row.get(_find_key(row, names) or "")
+    return value.strip().lower() if isinstance(value, str) else None
+
+
+def read_query(row: Plain, about: Plain | None = None) -> Plain:
+    """A query with what was expected of its one run, and what that did, each true or false.
+
+    >>> read_query({"query": "Tidy up", "expected": True, "actual": False})
+    {'query': 'Tidy up', 'should_trigger': True, 'triggered': 0, 'runs': 1}
+    >>> read_query({"id": 7, "expect": "pdf", "got": "docx", "ok": False})
+    {'id': 7, 'query': '7', 'should_trigger': True, 'expected': 'pdf', 'triggered': 0, 'runs': 1}
+    """
+    keys = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
+    expected, happened, right = (row.get(key) if key else None for key in keys)
+    out = {key: value for key, value in row.items() if key not in keys}
+    if not any(row.get(name) for name in names_of(TriggerQuery, "query")):
+        names = (row[key] for key in ("id", "query_id", "name") if key in row)
+        out["query"] = str(next(names, None))
+    by_name = isinstance(right, bool) and not isinstance(expected, bool)  # so null is no skill
+    should, did = (
+        (value or "").strip().lower() not in _NO_SKILL
+        if isinstance(value, str) or (by_name and key and value is None)
+        else value
+        for key, value in zip(keys, (expected, happened), strict=False)
+    )
+    if should and did and isinstance(right, bool):
+        did = right
+    elif should and isinstance(expected, str) and isinstance(happened, str):
+        did = plainly(expected) == plainly(happened)
+    out["should_trigger"] = should
+    out |= {"expected": expected} if isinstance(expected, str) and should else {}
+    out |= {"triggered": int(did), "runs": 1} if isinstance(did, bool) else {}
+    variant = {"description": row["variant"]} if isinstance(row.get("variant"), str) else {}
+    return {**(about or {}), **variant, **out}

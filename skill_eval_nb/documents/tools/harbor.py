@@ -151,19 +151,17 @@ def _set_reward(run: Run, rewards: Part, folder: str) -> None:
 
 def _tests(folder: str, of: Part) -> list[GradedExpectation]:
     """The tests of ctrf.json as verdicts, if there is one."""
-    for name in ("verifier/ctrf.json", "ctrf.json"):
-        if isinstance(raw := beside(f"{folder}/{name}"), dict):
-            tests = Part(raw, f"{name} $", of.faults, of.secrets).part("results").parts("tests")
-            passed = {"passed": True, "failed": False}
-            return [
-                GradedExpectation(
-                    text=test.text("name") or "unnamed",
-                    passed=passed.get(test.text("status") or ""),
-                    evidence=test.text("message"),
-                )
-                for test in tests
-            ]
-    return []
+    found = ((name, beside(f"{folder}/{name}")) for name in ("verifier/ctrf.json", "ctrf.json"))
+    name, raw = next((one for one in found if isinstance(one[1], dict)), ("", {}))
+    passed = {"passed": True, "failed": False}
+    return [
+        GradedExpectation(
+            text=test.text("name") or "unnamed",
+            passed=passed.get(test.text("status") or ""),
+            evidence=test.text("message"),
+        )
+        for test in Part(raw, f"{name} $", of.faults, of.secrets).part("results").parts("tests")
+    ]
 
 
 def beside(path: str) -> Any:

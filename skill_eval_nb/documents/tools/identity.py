@@ -44,12 +44,10 @@ def settle_runs(runs: list[Run], tell: Tell) -> list[Run]:
 
 def number_in(value: Any) -> float | None:
     """A score as a number; letters are read as the verdicts that they stand for."""
-    if isinstance(value, str):
-        try:
-            return _LETTERS.get(value.strip()) if value.strip() in _LETTERS else float(value)
-        except ValueError:
-            return None
-    return float(value) if isinstance(value, bool | int | float) else None
+    try:
+        return float(_LETTERS.get(value.strip(), value) if isinstance(value, str) else value)
+    except (ValueError, TypeError):
+        return None
 
 
 def is_verdict(value: Any) -> bool:

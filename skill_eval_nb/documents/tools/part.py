@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..base import MOST, Faults, names_of
 from ..evals import EvalMetadata, TriggerSet
 from ..parsing import Unreadable, read_number
 from ..results import BenchmarkRun, Comparison, ConfigurationSummary, Stated
-from ..run import GradedExpectation, Grading, Judging, RubricScore, RunRecord
+from ..run import GradedExpectation, Grading, RunRecord
 from ..sides import WITH, WITHOUT, is_side, model_and_side, side_in
+
+T = TypeVar("T")
 
 
 class Run(RunRecord):
@@ -144,21 +146,6 @@ def checks(verdicts: Iterable[tuple[str | None, bool | None]]) -> Grading:
     return Grading(
         expectations=[GradedExpectation(text=text or "unnamed", passed=ok) for text, ok in verdicts]
     )
-
-
-def votes(of: dict[str, list[bool]]) -> list[Judging]:
-    """Votes on checks as judgings: 5 for yes and 1 for no, with a weight of 0 in every mean."""
-    return [
-        Judging(
-            judging=at + 1,
-            rubric_scores={
-                name: RubricScore(score=5.0 if cast[at] else 1.0, weight=0.0)
-                for name, cast in of.items()
-                if at < len(cast)
-            },
-        )
-        for at in range(max(map(len, of.values()), default=0))
-    ]
 
 
 def total_of(stated: int | None, *parts: int | None) -> int | None:
@@ -309,6 +296,13 @@ class Part:
         message = f"expected {wanted}, found {type(self.raw[name]).__name__}; taken as not known"
         self.faults.add("warning", "wrong-type", self.at(name), message)
 
+    def _of_type(self, name: str, kind: type[T], wanted: str) -> T | None:
+        raw = self.raw.get(name)
+        if raw is None or isinstance(raw, kind):
+            return raw
+        self._wrong(name, wanted)
+        return None
+
     def _below(self, raw: Any, where: str) -> Part:
         return Part(raw, f"{self.where}{where}", self.faults, self.secrets)
 
@@ -318,25 +312,15 @@ class Part:
 
     def part(self, name: str) -> Part:
         """The object of this name; one without fields if there is none."""
-        raw = self.raw.get(name)
-        if raw is not None and not isinstance(raw, dict):
-            self._wrong(name, "an object")
-        return self._below(raw, f".{name}")
+        return self._below(self._of_type(name, dict, "an object"), f".{name}")
 
     def parts(self, name: str) -> list[Part]:
         """The objects of a list."""
-        raw = self.raw.get(name)
-        if raw is None:
-            return []
-        if not isinstance(raw, list):
-            self._wrong(name, "a list")
-            return []
+        raw = self._of_type(name, list, "a list") or []
         found = [(at, value) for at, value in enumerate(raw) if isinstance(value, dict)]
         if len(found) < len(raw):
-            odd = f"{len(raw) - len(found)} of its {len(raw)} elements"
-            self.faults.add(
-                "warning", "wrong-type", self.at(name), f"{odd} are not objects: left out"
-            )
+            odd = f"{len(raw) - len(found)} of its {len(raw)} elements are not objects: left out"
+            self.faults.add("warning", "wrong-type", self.at(name), odd)
         return [self._below(value, f".{name}[{at}]") for at, value in found]
 
     def side(self) -> str | None:
@@ -359,11 +343,10 @@ class Part:
 
     def numbers(self, least: float = -math.inf) -> dict[str, float]:
         """The fields that are finite numbers, not below `least`, by their names."""
-        found = ((name, self.number(name, least)) for name in self.raw)
         return {
             without_keys(str(name), self.secrets): value
-            for name, value in found
-            if value is not None
+            for name in self.raw
+            if (value := self.number(name, least)) is not None
         }
 
     def named(self, name: str) -> dict[str, Part]:
@@ -414,11 +397,7 @@ class Part:
 
     def flag(self, name: str) -> bool | None:
         """True or false."""
-        raw = self.raw.get(name)
-        if raw is not None and not isinstance(raw, bool):
-            self._wrong(name, "true or false")
-            return None
-        return raw
+        return self._of_type(name, bool, "true or false")
 
     def text(self, *names: str) -> str | None:
         """The first text, or number as a text, under these names that is not empty."""

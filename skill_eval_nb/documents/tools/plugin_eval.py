@@ -6,9 +6,9 @@ import re
 from typing import Any, NamedTuple
 
 from ..evals import EvalMetadata, Expectation
-from ..run import GradedExpectation, Grading, Metrics, Timing
+from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Timing
 from ..sides import WITH, side_in
-from .part import Aggregate, Part, Results, Run, mean, votes, without_keys
+from .part import Aggregate, Part, Results, Run, mean, without_keys
 
 
 def recognise(raw: Any) -> bool:
@@ -143,10 +143,25 @@ def _run_of_arm(part: Part, graders: dict[str, _Grader], partial: str | None) ->
             cost_usd=part.number("costUsd", 0),
         ),
         metrics=Metrics(total_steps=part.whole("turns"), skill_used=used),
-        judgings=votes(cast),
+        judgings=_read_votes(cast),
         score=score,
         incomplete=incomplete,
     )
+
+
+def _read_votes(of: dict[str, list[bool]]) -> list[Judging]:
+    """Votes on checks as judgings: 5 for yes and 1 for no, with a weight of 0 in every mean."""
+    return [
+        Judging(
+            judging=at + 1,
+            rubric_scores={
+                name: RubricScore(score=5.0 if cast[at] else 1.0, weight=0.0)
+                for name, cast in of.items()
+                if at < len(cast)
+            },
+        )
+        for at in range(max(map(len, of.values()), default=0))
+    ]
 
 
 def _used(config: Part, passed: bool | None, explanation: str | None) -> bool | None:

@@ -13,7 +13,7 @@ from skill_eval_nb.text import count, did_you_mean, some
 
 from ..base import Faults, Severity, names_of, plainly
 from ..evals import TriggerQuery, TriggerSet
-from ..parsing import ERRORED, UNSCORED, Unreadable, read_bool, read_int, read_number, read_share
+from ..parsing import ERRORED, UNSCORED, Unreadable, as_pair, read_bool, read_int, read_number
 from ..results import BenchmarkRun
 from ..run import GradedExpectation, Grading, Judging, Metrics, RubricScore, Summary, Timing
 from ..sides import UNSTATED, WITH, WITHOUT
@@ -152,22 +152,6 @@ def is_nothing(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def as_pair(value: Any) -> tuple[int, int] | None:
-    """How many of how many, where a value says that: `[3, 5]`, `{"passed": 3, "total": 5}`, `3/5`.
-
-    >>> as_pair([3, 5]), as_pair("3/5"), as_pair([5, 3])
-    ((3, 5), (3, 5), None)
-    """
-    if isinstance(value, Mapping):
-        value = [value.get("passed"), value.get("total")]
-    if isinstance(value, str):
-        return read_share(value)
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        return None
-    part, whole = value
-    return (part, whole) if type(part) is type(whole) is int and 0 <= part <= whole else None
-
-
 def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> list[float | None]:
     """The figures of a column on the scale that is meant; of two scales none is used."""
     figures = [_read_figure(cell, UNITS.get(role)) for cell in cells]
@@ -198,9 +182,8 @@ def _read_figure(cell: Any, unit: str | None) -> float | None:
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in UNSCORED):
         return None
     try:
-        if isinstance(cell, str):
-            return read_number(cell, unit)
-        return read_number(float(cell) if isinstance(cell, bool) else cell)
+        cell = float(cell) if isinstance(cell, bool) else cell
+        return read_number(cell, unit if isinstance(cell, str) else None)
     except Unreadable:
         return math.nan
 
@@ -285,11 +268,6 @@ def _tells_sides(table: Table, columns: Mapping[str, str], plain: Mapping[str, s
     return len({side for _, side in pairs}) == 1 or len({of for of, _ in pairs}) < len(pairs)
 
 
-def _is_list(value: Any) -> bool:
-    """Whether a cell holds rows of its own."""
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
 def tell_columns(table: Table) -> None:
     """Say which column was taken for what, and what is missing."""
     columns = table.columns
@@ -303,12 +281,13 @@ def tell_columns(table: Table) -> None:
     told += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
     told += [f"{check!r} is a check" for check in table.checks]
     used = {*columns.values(), *table.dimensions, *table.checks}
+    cells = {name: table.rows[0].get(name) for name in table.names if name not in used}
     rest = [
-        f"{name!r} (a list: rows='[*].{name}[*]' reads it)" if _is_list(table.rows[0].get(name))
+        f"{name!r} (a list: rows='[*].{name}[*]' reads it)"
+        if isinstance(cell, list) and any(isinstance(row, Mapping) for row in cell[:1])
         else repr(name)
-        for name in table.names
-        if name not in used
-    ]  # fmt: skip
+        for name, cell in cells.items()
+    ]
     unused = f"; not used: {some(rest, _SHOWN)}" if rest else ""
     table.tell("info", "columns", f"columns: {', '.join(told) or 'none'}{unused}")
     if table.has("query"):
@@ -385,7 +364,6 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
     """The rows of each run, by its keys; what is no row of a run is told."""
     found: dict[tuple[Any, ...], list[int]] = {}
     met: Counter[tuple[Any, ...]] = Counter()
-    numbered = table.has("run")
     first: dict[tuple[Any, ...], object] = {}
     again: list[int] = []
     roles = ("iteration", "skill", "eval", "eval_name", "configuration", "model", "harness", "run")
@@ -401,12 +379,12 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
         inside = (*keys, table.text(at, part), *_judge(table, at)) if part else keys
         met[inside] += 1
         copy = copies[at] or at
-        if numbered and first.setdefault(inside, copy) != copy:
+        if table.has("run") and first.setdefault(inside, copy) != copy:
             again.append(at)
             if part:  # a second verdict on the same check of the same run
                 continue
-        key = (*keys, copies[at], met[inside] if not numbered or not part else 1)
-        found.setdefault(key, []).append(at)
+        number = 1 if part and table.has("run") else met[inside]
+        found.setdefault((*keys, copies[at], number), []).append(at)
     if again:
         what = "the first counts" if part else "each is a run of its own"
         rows = f"{len(again)} rows repeat the keys of others (the first is row {again[0] + 1})"
