@@ -103,9 +103,5 @@ for _stats in ("tokens", "duration_seconds"):
     _first[_stats]["stddev"] = 0.0
 EXAMPLES["test-cases"]["grading"]["assertions"][0]["notes"] = "in euros"
 
-CODINGBUDDY = EXAMPLES["codingbuddy"]
-
 ALL = [(dialect, kind, raw) for dialect, kinds in EXAMPLES.items() for kind, raw in kinds.items()]
 """The same as one list, for parametrised tests."""
-
-IDS = [f"{dialect}:{kind}" for dialect, kind, _ in ALL]

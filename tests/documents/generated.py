@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 from hypothesis import strategies as st
-from msgspec import inspect
 
 from skill_eval_nb.documents import Document
+from skill_eval_nb.documents.base import parts_of
 from skill_eval_nb.documents.dialects import NEUTRAL
 
 TEXT = st.text(
@@ -37,39 +37,19 @@ ANY_JSON: st.SearchStrategy[Any] = st.recursive(
 
 
 def documents(document: type[Document]) -> st.SearchStrategy[Any]:
-    """Well-formed documents of a shared type."""
-    kind = inspect.type_info(document)
-    assert isinstance(kind, inspect.StructType)
-    return _struct(kind)
+    """Documents of a shared type, with some of the fields that they can do without."""
+    types = get_type_hints(document)
+    needed, free = {}, {}
+    for field in msgspec.structs.fields(document):
+        (needed if field.required else free)[field.name] = st.from_type(types[field.name])
+    return st.fixed_dictionaries(needed, optional=free).map(lambda values: document(**values))
 
 
-def _struct(kind: inspect.StructType) -> st.SearchStrategy[Any]:
-    needed = {field.name: _value(field.type) for field in kind.fields if field.required}
-    free = {field.name: _value(field.type) for field in kind.fields if not field.required}
-    return st.fixed_dictionaries(needed, optional=free).map(lambda values: kind.cls(**values))
-
-
-def _value(kind: inspect.Type) -> st.SearchStrategy[Any]:
-    if isinstance(kind, inspect.Metadata):
-        return _value(kind.type)
-    if isinstance(kind, inspect.UnionType):
-        return st.one_of([_value(one) for one in kind.types])
-    if isinstance(kind, inspect.StructType):
-        return _struct(kind)
-    if isinstance(kind, inspect.ListType):
-        return st.lists(_value(kind.item_type), max_size=2)
-    if isinstance(kind, inspect.DictType):
-        names = st.one_of(st.sampled_from(["with_skill", "without_skill", "delta", "A", "B"]), TEXT)
-        return st.dictionaries(names, _value(kind.value_type), max_size=2)
-    if isinstance(kind, (inspect.IntType, inspect.FloatType)):
-        low = kind.ge if kind.ge is not None else -3
-        high = kind.le if kind.le is not None else 500
-        if isinstance(kind, inspect.IntType):
-            return st.integers(int(low), int(high))
-        return st.floats(low, high, allow_nan=False).map(lambda number: round(number, 3))
-    simple: dict[type, st.SearchStrategy[Any]] = {
-        inspect.NoneType: st.none(),
-        inspect.BoolType: st.booleans(),
-        inspect.StrType: st.one_of(TEXT, WORDS),
-    }
-    return simple[type(kind)]
+for _type, _values in {
+    int: st.integers(-3, 500),
+    float: st.floats(-3, 500, width=16),
+    str: TEXT,
+}.items():
+    st.register_type_strategy(_type, _values)
+for _part in {part for kind in NEUTRAL.values() for part in parts_of(kind)}:
+    st.register_type_strategy(_part, documents)
