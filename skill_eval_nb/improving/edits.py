@@ -23,10 +23,11 @@ from skill_eval_nb.documents import (
     NotJSON,
     QualityRubric,
     StructuralExpectation,
+    dump,
     parse,
     to_json,
 )
-from skill_eval_nb.documents.base import fields_of, origin_of, plainly
+from skill_eval_nb.documents.base import Origin, fields_of, origin_of, plainly, remember
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
@@ -321,35 +322,10 @@ def _refuse_again(
             raise refuse("the same draft was given twice")
         if not places & theirs:
             continue
-        if other.part == "evals":
-            raise refuse(f"{other.key} already changes the whole of this eval")
-        if draft.part == "evals":
-            raise refuse(f"{other.key} already changes a part of this eval")
+        if "evals" in (draft.part, other.part):
+            raise refuse(f"{other.key} already changes this eval")
         if draft.target is not None and draft.target == other.target:
             raise refuse(f"{other.key} already changes `{draft.target}`")
-
-
-class _List(NamedTuple):
-    """A list in the current suite.
-
-    Attributes:
-        part: which one.
-        above: the object that contains it, or will.
-        name: its name there.
-        value: the plain list; a new one if it does not exist yet.
-        documents: what can be read of each item; None if nothing can.
-    """
-
-    part: str
-    above: Any
-    name: str
-    value: list[Any]
-    documents: list[Document | None]
-
-    @property
-    def known(self) -> list[Document]:
-        """What can be read of its items."""
-        return [document for document in self.documents if document is not None]
 
 
 def raw_of(document: Document) -> Any:
@@ -384,9 +360,9 @@ def _names(document: Document) -> tuple[str | None, str | None, str | None]:
     )
 
 
-def _call_item(document: Document | None) -> str:
+def _call_item(document: Document) -> str:
     """What to call an item: its id, else its name, else its text."""
-    return next(filter(None, _names(document)), "an item") if document is not None else "an item"
+    return next(filter(None, _names(document)), "an item")
 
 
 def next_id(way: str | int, taken: Iterable[str | int], letter: str = "") -> str | int:
@@ -586,6 +562,7 @@ class _Editor:
             raise refuse(f"still needs: {', '.join(draft.missing)}; edit the draft first")
         if draft.target is None and not draft.new:
             raise refuse("it changes nothing: it has neither a target nor anything new")
+        self._claim(self._document, "evals")
         if draft.part == "evals":
             taken = take_inputs(draft, root_of(self._suite.path), self.now.inputs)
             self._on_suite(taken, *places)
@@ -593,116 +570,102 @@ class _Editor:
             raise refuse("it names no eval that it changes")
         for place in places if draft.part != "evals" else ():
             self._on_eval(draft, place)
+        self.now.value = dump(self._document)
 
     def _on_suite(self, draft: Draft, place: int | None = None) -> None:
-        value, places = self.now.value, self.now.places
-        if isinstance(value, list):
-            value, name = {"evals": value}, "evals"
-        else:
-            name = keys_of(self._document).get("evals", self._style.name(Evals, "evals"))
-        listed = _list_of("evals", value, name, self._document.evals)
-        fresh: list[int | None] = [None] * len(draft.new)
-        if place is None:
-            places.extend(fresh)
-            self._put_items(draft, None, listed, None)
-            return
-        own = places.index(place)
-        places[own : own + 1] = fresh
-        raw = raw_of(self._document.evals[own])
-        at = next(at for at, item in enumerate(listed.value) if item is raw)
-        self._put_items(draft, None, listed, at)
+        at = None if place is None else self.now.places.index(place)
+        self._put_items(draft, None, self._document, "evals", at)
+        self.now.places[_slot(self.now.places, at)] = [None] * len(draft.new)
 
     def _on_eval(self, draft: Draft, place: int) -> None:
-        name, target = self._suite.keys[place].id, draft.target
+        name, part, at = self._suite.keys[place].id, draft.part, None
         eval_ = self._document.evals[self.now.places.index(place)]
-        listed, at = self._of_eval(draft.part, eval_), None
         where = self._suite.described.get(name)
-        if draft.part == "expectations" and not listed.known and where is not None:
+        if part == "expectations" and not eval_.expectations and where is not None:
             raise refuse(
                 f"the expectations of eval {name} are in its eval_metadata.json ({where}), and "
                 f"one in {self._suite.path.name} would hide them: change them there"
             )
-        if target is not None:
-            lists = [listed]
-            if draft.part in OTHER:
-                lists.append(self._of_eval(OTHER[draft.part], eval_))
-            listed, at = _find_item(lists, target, name)
-        self._put_items(draft, place, listed, at)
+        owner: Document = eval_
+        if part == "dimensions":
+            self._claim(eval_, "quality_rubric")
+            owner = eval_.quality_rubric = eval_.quality_rubric or _new_rubric()
+        if draft.target is not None:
+            lists = {part: getattr(owner, part)}
+            if part in OTHER:
+                lists[OTHER[part]] = getattr(owner, OTHER[part])
+            part, at = _find_item(lists, draft.target, name)
+        self._put_items(draft, place, owner, part, at)
 
-    def _of_eval(self, part: str, eval_: Eval) -> _List:
-        raw = raw_of(eval_)
-        if part != "dimensions":
-            name = keys_of(eval_).get(part, self._style.name(Eval, part))
-            return _list_of(part, raw, name, getattr(eval_, part))
-        outer = keys_of(eval_).get("quality_rubric", self._style.name(Eval, "quality_rubric"))
-        inner = self._style.name(QualityRubric, "dimensions")
-        rubric = eval_.quality_rubric
-        if raw.get(outer) is None:
-            raw[outer] = {}
-            return _list_of(part, raw[outer], inner, ())
-        if rubric is None:
-            raise refuse(f"`{outer}` is not a rubric that can be read: correct it first")
-        if not isinstance(raw[outer], dict):
-            return _list_of(part, raw, outer, rubric.dimensions)
-        inner = keys_of(rubric).get("dimensions", inner)
-        return _list_of(part, raw[outer], inner, rubric.dimensions)
+    def _claim(self, owner: Document, name: str) -> None:
+        """Give a field that is not in the file yet the name that the suite has for it.
 
-    def _put_items(self, draft: Draft, place: int | None, listed: _List, at: int | None) -> None:
+        Raises:
+            Refused: there is something in its place that cannot be read whole.
+        """
+        origin, known, keys = origin_of(owner), getattr(owner, name), keys_of(owner)
+        assert origin is not None
+        key = keys.get(name, self._style.name(type(owner), name))
+        there: Any = origin.raw.get(key) if isinstance(origin.raw, dict) else origin.raw
+        if isinstance(origin.raw, dict) and name not in keys:
+            origin.raw, origin.keys[key] = origin.raw | {key: None}, name
+        both = isinstance(there, list) and isinstance(known, list)
+        if (both and len(there) != len(known)) or (there and not known):
+            raise refuse(f"`{key}` cannot be read whole: correct it first")
+
+    def _put_items(
+        self, draft: Draft, place: int | None, owner: Document, part: str, at: int | None
+    ) -> None:
         """Put the new items in place of one, or at the end.
 
         Raises:
             Refused: such an item already exists.
         """
-        part, style = listed.part, self._style
-        taken = self.now.taken.setdefault((place, part), _own_ids(listed.known))
-        document = None if at is None else listed.documents[at]
-        if document is not None and len(draft.new) == 1:
-            items = [style.instead(draft.new[0], document, part)]
+        self._claim(owner, part)
+        items, style = getattr(owner, part), self._style
+        taken = self.now.taken.setdefault((place, part), _own_ids(items))
+        if at is not None and len(draft.new) == 1:
+            new = [style.instead(draft.new[0], items[at], part)]
         else:
-            items = [style.added(item, part, listed.known, taken) for item in draft.new]
-            for other, known in zip(listed.value, listed.documents, strict=True):
-                if any(style.is_there(item, other, part) for item in items):
+            new = [style.added(item, part, items, taken) for item in draft.new]
+            for known in items:
+                if any(style.is_there(item, raw_of(known), part) for item in new):
                     raise refuse(f"such an item already exists: {_call_item(known)}")
-        end = len(listed.value)
-        listed.value[slice(end, end) if at is None else slice(at, at + 1)] = items
-        listed.above[listed.name] = listed.value
+        items[_slot(items, at)] = new
 
 
-def _list_of(part: str, above: Any, name: str, documents: Sequence[Document]) -> _List:
-    """A list of the suite, or a new one; items that cannot be read are not documents.
-
-    Raises:
-        Refused: it exists and is not a list.
-    """
-    value = above.get(name)
-    if value is None:
-        return _List(part, above, name, [], [])
-    if not isinstance(value, list):
-        raise refuse(f"`{name}` is not a list: write it as one first")
-    waiting = list(documents)
-    found = [waiting.pop(0) if waiting and raw_of(waiting[0]) is item else None for item in value]
-    if waiting:
-        raise refuse(f"`{part}` is not plain enough to be changed in place: correct it first")
-    return _List(part, above, name, value, found)
+def _new_rubric() -> QualityRubric:
+    rubric = QualityRubric([])
+    remember(rubric, Origin({}, {}, {}, {}))
+    return rubric
 
 
-def _find_item(lists: Sequence[_List], target: str, name: str) -> tuple[_List, int]:
-    """An item by its id, else its name, else its text, else the id that a run gives it.
+def _slot(items: Sequence[Any], at: int | None) -> slice:
+    """The part of a list that goes: one item, or nothing at its end."""
+    return slice(len(items), None) if at is None else slice(at, at + 1)
+
+
+def _find_item(lists: Mapping[str, Sequence[Document]], target: str, name: str) -> tuple[str, int]:
+    """The list and place of an item, by its id, else name, else text, else the id in runs.
 
     Raises:
         Refused: there is none, or several fit equally well; the message names the nearest one.
     """
-    for listed in lists:
-        named = [(at, _names(item)) for at, item in enumerate(listed.documents) if item is not None]
-        ways = [[at for at, names in named if names[way] == target.strip()] for way in range(3)]
-        letter, places = LETTERS[listed.part], enumerate(named, 1)
-        by_number = [at for n, (at, own) in places if not own[0] and target == f"{letter}{n}"]
+    for part, documents in lists.items():
+        named = list(map(_names, documents))
+        ways = [
+            [at for at, own in enumerate(named) if own[way] == target.strip()] for way in range(3)
+        ]
+        letter = LETTERS[part]
+        by_number = [
+            at for at, own in enumerate(named) if not own[0] and target == f"{letter}{at + 1}"
+        ]
         for found in (*ways, by_number):
             if len(found) > 1:
-                raise refuse(f"eval {name}: `{target}` is {len(found)} times in `{listed.part}`")
+                raise refuse(f"eval {name}: `{target}` is {len(found)} times in `{part}`")
             if found:
-                return listed, found[0]
-    there = [document for listed in lists for document in listed.known]
+                return part, found[0]
+    there = [document for documents in lists.values() for document in documents]
     near = get_close_matches(target, [name for item in there for name in _names(item) if name], n=1)
     hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
     every = ", ".join(brief(_call_item(item)) for item in there) or "none"
