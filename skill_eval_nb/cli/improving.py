@@ -305,7 +305,7 @@ def history(
     Options:
         out_file (--out): write history.json to this file or folder.
     """
-    from skill_eval_nb.improving.lineage import history
+    from skill_eval_nb.improving import history
 
     ws = load_visibly(path)
     with busy("comparing the versions"):

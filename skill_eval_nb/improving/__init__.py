@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from .comparison import Compared, compare
     from .drafting import draft
     from .first_evals import draft_evals
-    from .lineage import Lineage, by_version, history
     from .tried import Tried
     from .trying import try_out
     from .values import Draft, RunRef, Source, Suggestion, read_drafts, write_drafts
+    from .versions import Lineage, history
 
 
 __all__ = [
@@ -45,7 +45,6 @@ __all__ = [
     "aggregate",
     "analyse",
     "apply",
-    "by_version",
     "compare",
     "draft",
     "draft_evals",
@@ -66,9 +65,9 @@ __getattr__, __dir__ = lazy(
         ".comparison": "Compared compare",
         ".drafting": "draft",
         ".first_evals": "draft_evals",
-        ".lineage": "Lineage by_version history",
         ".tried": "Tried",
         ".trying": "try_out",
         ".values": "Draft RunRef Source Suggestion read_drafts write_drafts",
+        ".versions": "Lineage history",
     },
 )
