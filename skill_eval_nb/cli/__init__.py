@@ -5,7 +5,7 @@ where something was wrong with the data, with 2 where something was wrong with t
 """
 
 # A command registers itself where it stands.
-from . import improving, making, reading, trying
+from . import improving, making, reading
 from .shell import app, main
 
-__all__ = ["app", "improving", "main", "making", "reading", "trying"]
+__all__ = ["app", "improving", "main", "making", "reading"]

@@ -17,7 +17,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb import share
-from skill_eval_nb.cli import trying
+from skill_eval_nb.cli import reading
 from skill_eval_nb.tables import TABLES
 from tests import bubblewrap
 from tests.checkout import ROOT
@@ -38,7 +38,7 @@ def commands(monkeypatch) -> list[list[str]]:
 
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     fake = SimpleNamespace(Popen=record, TimeoutExpired=subprocess.TimeoutExpired)
-    monkeypatch.setattr(trying, "subprocess", fake)
+    monkeypatch.setattr(reading, "subprocess", fake)
     return every
 
 
@@ -77,7 +77,7 @@ def test_jupyterlab_opens_the_dashboard_of_the_copy(commands, copy):
 def test_the_notebooks_look_at_what_is_given_and_an_edited_one_is_kept(commands, copy, ws):
     lay(copy, {"notebooks/03_with_and_without.ipynb": "mine"})
     result = run("lab", ws, "--to", copy)
-    assert looked_at(copy, "00_start_here") == {"PATH": str(ws), "SKILL": trying.NO_SKILL}
+    assert looked_at(copy, "00_start_here") == {"PATH": str(ws), "SKILL": reading.NO_SKILL}
     assert looked_at(copy, "05_run_and_grade") == {"SKILL": OURS["SKILL"]}
     assert "lies outside of" not in result.stdout
     assert f"PATH is {ws} in 00_start_here.ipynb, 01_load_and_look.ipynb" in result.stdout
@@ -96,7 +96,7 @@ def test_the_skill_that_a_workspace_lies_beside_or_in_is_looked_at_too(commands,
     lay(theirs / place, two_sides())
     lay(theirs / "tidy", {"SKILL.md": "---\nname: tidy\ndescription: Tidies.\n---\n"})
     run("lab", theirs / place, "--to", copy)
-    assert looked_at(copy, "00_start_here")["SKILL"] == trying.NO_SKILL  # it has no evals to run
+    assert looked_at(copy, "00_start_here")["SKILL"] == reading.NO_SKILL  # it has no evals to run
     lay(theirs / "tidy", {"evals/evals.json": {"evals": [{"id": 1, "prompt": "Tidy up."}]}})
     for path in (theirs / place, theirs / place / "iteration-1"):
         run("lab", path, "--to", copy)
