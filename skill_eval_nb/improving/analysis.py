@@ -45,7 +45,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills, skill_now
 
-from .evidence import (
+from .values import (
     LARGEST_SHOWN,
     Paid,
     Progress,

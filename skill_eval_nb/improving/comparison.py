@@ -48,7 +48,8 @@ from skill_eval_nb.text import chance, count, percent, with_sign
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
-from .evidence import (
+from .pairs import ComparedSide, Named, Pair, PairedRun, pairs_of, sides_of
+from .values import (
     Paid,
     Progress,
     choose_model,
@@ -58,7 +59,6 @@ from .evidence import (
     texts,
     write_numbered,
 )
-from .pairs import ComparedSide, Named, Pair, PairedRun, pairs_of, sides_of
 
 FOLDER = "comparisons"
 """Their folder in a workspace."""

@@ -44,8 +44,7 @@ from skill_eval_nb.workspace import PathLike
 
 from .aggregation import Aggregate, aggregate
 from .edits import suite_file
-from .evidence import Check, Evidence, evidence_of, runs_of
-from .rules import RULES, common, say_unsettled
+from .rules import RULES, Check, Evidence, common, evidence_of, runs_of, say_unsettled
 from .values import (
     ANCHORS,
     Draft,

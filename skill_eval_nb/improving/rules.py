@@ -1,13 +1,20 @@
-"""Draft changes by rules from the figures, without a model; each rule makes one kind of draft."""
+"""The evidence for drafts, and the rules that make drafts of it without a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from skill_eval_nb.documents import Eval
+from skill_eval_nb.documents import Dimension, Document, Eval, Expectation, StructuralExpectation
+from skill_eval_nb.running.protocol import refuse
+from skill_eval_nb.running.stored_runs import StoredRun
+from skill_eval_nb.skill_md import read_text
 from skill_eval_nb.stats.expectations import (
     ADVISED,
     FAILS,
@@ -18,9 +25,298 @@ from skill_eval_nb.stats.expectations import (
     fewest_scored,
 )
 from skill_eval_nb.text import brief, count, figure, in_quotes, some
+from skill_eval_nb.workspace import catalogue_files, find
 
-from .evidence import KEYS, Check, Evidence, form, quote_graders, runs_of
-from .values import ANCHORS, REMARK, Draft, Kind, RunRef, Suggestion, SuiteItem, new_draft
+from .values import (
+    ANCHORS,
+    REMARK,
+    Draft,
+    Kind,
+    Part,
+    RunRef,
+    Suggestion,
+    SuiteItem,
+    new_draft,
+    only_suite,
+    skill_folders,
+    stored_at,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from skill_eval_nb.tables.workspace import Workspace
+
+    from .aggregation import Aggregate
+
+
+KEYS = list(RunRef._fields)
+REASON = 240
+"""The most characters of a suggestion that are quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An expectation that several evals share under one name, and its results.
+
+    Attributes:
+        target: what a draft calls it: its id, else its text.
+        text: what it checks.
+        definition: from the first of its evals.
+        evals: ids of the evals that have it.
+        figures: rows of `stats.discrimination` over all iterations taken together, the side
+            that is compared first; empty if it has no verdicts.
+        verdicts: of each run with one.
+    """
+
+    target: str
+    text: str
+    definition: StructuralExpectation | Expectation
+    evals: tuple[str, ...]
+    figures: tuple[Mapping[str, Any], ...]
+    verdicts: Mapping[RunRef, bool]
+
+    @property
+    def structural(self) -> bool:
+        """Whether it is one of the structural expectations of its evals."""
+        return isinstance(self.definition, StructuralExpectation)
+
+    @property
+    def part(self) -> Part:
+        """The list of an eval that contains it."""
+        return "structural_expectations" if self.structural else "expectations"
+
+    @property
+    def critical(self) -> bool:
+        """Whether failing it fails the gate."""
+        return getattr(self.definition, "critical", False)
+
+    @property
+    def named(self) -> str:
+        """Its id and its words; its words alone if it has no id."""
+        words = in_quotes(self.text)
+        return words if self.target == self.text else f"{brief(self.target)} ({words})"
+
+    @property
+    def in_words(self) -> str:
+        """Its results, in sentences."""
+        reasons = [str(row["reason"]) for row in self.figures]
+        return " ".join(f"{self.named}: {reason[0].lower()}{reason[1:]}" for reason in reasons)
+
+    def is_any(self, *classes: str) -> bool:
+        """Whether a comparison gives it one of these classes."""
+        return any(row["class"] in classes for row in self.figures)
+
+    def is_all(self, *classes: str) -> bool:
+        """Whether all comparisons give it one of these classes."""
+        return bool(self.figures) and all(row["class"] in classes for row in self.figures)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A workspace as the rules of drafting see it.
+
+    Attributes:
+        ws: the workspace; it holds one suite.
+        found: what its graders suggest.
+        suite: its evals by id, if they have runs and a definition.
+        names: the evals' names by id.
+        stored: the runs with a folder.
+        checks: its expectations that the suite defines.
+        sides: the configuration that is compared and its baseline; None without a baseline.
+    """
+
+    ws: Workspace
+    found: Aggregate
+    suite: Mapping[str, Eval]
+    names: Mapping[str, str]
+    stored: Mapping[RunRef, StoredRun]
+    checks: tuple[Check, ...]
+    sides: tuple[str, str] | None
+
+    def dimensions(self) -> list[tuple[Dimension, tuple[str, ...]]]:
+        """Rubric dimensions that are word for word the same, with the evals that have them."""
+        together: dict[str, tuple[Dimension, tuple[str, ...]]] = {}
+        for eval_id, eval_ in self.suite.items():
+            for dimension in eval_.quality_rubric.dimensions if eval_.quality_rubric else ():
+                first, evals = together.get(form(dimension), (dimension, ()))
+                together[form(dimension)] = (first, (*evals, eval_id))
+        return list(together.values())
+
+    def about(self, check: Check) -> tuple[Suggestion, ...]:
+        """What graders suggest about a check."""
+        names = {check.target, check.text, check.definition.id} - {None}
+        return tuple(
+            suggestion
+            for suggestion in self.found.suggestions
+            if suggestion.assertion in names and not set(suggestion.evals).isdisjoint(check.evals)
+        )
+
+    def stand_in(self, check: Check) -> Check | None:
+        """A critical check that fails wherever this one does, as it is about the same files."""
+        pattern = getattr(check.definition, "pattern", None)
+        fits = check.structural and check.definition.type == "file_exists"
+        for other in self.checks if fits else ():
+            contains = other.definition.type in ("file_contains", "file_not_contains")
+            same = contains and getattr(other.definition, "pattern", None) == pattern
+            if other.critical and same and set(check.evals) <= set(other.evals):
+                return other
+        return None
+
+    def skill_text(self) -> str:
+        """The versions of the skill in the workspace or next to it, as one text."""
+        return "\n".join(map(read_text, skill_folders(self.stored.values())))
+
+
+def quote_graders(suggestions: Iterable[Suggestion]) -> str:
+    """What graders said, each with the number of runs that said it."""
+    return " ".join(
+        f"Graders of {count(suggestion.frequency, 'run')} said: "
+        f"{in_quotes(suggestion.reason, REASON)}"
+        + ("" if suggestion.reason.rstrip().endswith((".", "!", "?")) else ".")
+        for suggestion in suggestions
+    )
+
+
+def runs_of(checks: Iterable[Check], suggestions: Iterable[Suggestion] = ()) -> list[RunRef]:
+    """The runs behind checks and suggestions, each once."""
+    verdicts = [ref for check in checks for ref in check.verdicts]
+    sources = [source.run for suggestion in suggestions for source in suggestion.sources]
+    return list(dict.fromkeys([*verdicts, *sources]))
+
+
+def form(document: Document) -> str:
+    """A document's JSON, the same for the same document."""
+    return json.dumps(msgspec.to_builtins(document), sort_keys=True)
+
+
+def evidence_of(ws: Workspace, found: Aggregate, baseline: str | None) -> Evidence:
+    """Collect the evidence for drafts.
+
+    Raises:
+        Refused: the workspace has several suites, or the baseline does not exist.
+    """
+    runs = ws.polars("runs")
+    only_suite(runs, "a draft")
+    rows = zip(runs.select(KEYS).iter_rows(), runs["path"], strict=True)
+    refs = {str(Path(ws.path, path)): RunRef(*keys) for keys, path in rows if ws.path and path}
+    stored = {refs[folder]: run for folder, run in stored_at(refs).items()}
+    suite: dict[str, Eval] = {}
+    for ref, run in stored.items():
+        if run.eval is not None:
+            suite.setdefault(ref.eval_id, run.eval)
+    if lacking := set(runs["eval_id"]) - set(suite):
+        suite |= {name: eval_ for name, eval_ in _evals_of_suites(ws) if name in lacking}
+    names = dict(runs.select("eval_id", "eval_name").unique(maintain_order=True).iter_rows())
+    try:
+        checks = _checks(ws, suite, baseline)
+    except ValueError as error:
+        raise refuse(str(error)) from None
+    rows = [row for check in checks for row in check.figures]
+    sides = next(((r["configuration"], r["baseline"]) for r in rows if r["baseline"]), None)
+    return Evidence(ws, found, suite, names, stored, checks, sides)
+
+
+def _evals_of_suites(ws: Workspace) -> Iterator[tuple[str, Eval]]:
+    """The evals that suites define, the first definition last; runs may have no folder."""
+    if not os.path.isdir(ws.path):  # noqa: PTH112 an empty path is not a folder
+        return
+    index = catalogue_files(find(ws.path))
+    workspaces = set(ws.polars("runs")["workspace"])
+    for folder, key, eval_ in reversed(index.definitions):
+        if index.names[folder][0] in workspaces:
+            yield key.id, eval_
+
+
+def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> tuple[Check, ...]:
+    """The checks that the evals of a suite define, in their order, with their results.
+
+    Raises:
+        ValueError: the baseline does not exist.
+    """
+    together: dict[tuple[str, str], tuple[StructuralExpectation | Expectation, list[str]]] = {}
+    for eval_id, eval_ in suite.items():
+        for check in (*eval_.structural_expectations, *eval_.expectations):
+            key = (type(check).__name__, form(check))
+            together.setdefault(key, (check, []))[1].append(eval_id)
+    defined = list(together.values())
+    rows = _own_rows(defined, ws.polars("expectations"))
+    figures = _check_figures(ws, rows, baseline)
+    verdicts: list[dict[RunRef, bool]] = [{} for _ in defined]
+    for *keys, number, passed in rows.select(*KEYS, "check", "passed").iter_rows():
+        if passed is not None:
+            verdicts[number][RunRef(*keys)] = passed
+    return tuple(
+        Check(
+            check.id or getattr(check, "name", None) or _words(check),
+            _words(check),
+            check,
+            tuple(evals),
+            figures.get(at, ()),
+            verdicts[at],
+        )
+        for at, (check, evals) in enumerate(defined)
+    )
+
+
+def _words(check: StructuralExpectation | Expectation) -> str:
+    """What a check checks, in words."""
+    if isinstance(check, Expectation):
+        return check.text
+    return check.description or check.id or check.type
+
+
+def _own_rows(
+    defined: list[tuple[StructuralExpectation | Expectation, list[str]]], table: pl.DataFrame
+) -> pl.DataFrame:
+    """The verdicts on checks that are defined, each with the number of its check.
+
+    An eval's check is known by its id, else by its text, among those of its layer first.
+    """
+    import polars as pl
+
+    known: dict[tuple[bool, str, str | None], int] = {}
+    for number, (check, evals) in enumerate(defined):
+        for name in {check.id, _words(check)} - {None}:
+            for eval_id in evals:
+                known.setdefault((isinstance(check, StructuralExpectation), eval_id, name), number)
+
+    def number_of(layer: str, eval_id: str, *names: str | None) -> int | None:
+        first = layer == "structural"
+        keys = ((structural, eval_id, name) for structural in (first, not first) for name in names)
+        return next((known[key] for key in keys if key in known), None)
+
+    rows = table.select("layer", "eval_id", "expectation_id", "text").iter_rows()
+    numbers = pl.Series("check", [number_of(*row) for row in rows], pl.Int64)
+    return table.with_columns(numbers).drop_nulls("check")
+
+
+def _check_figures(
+    ws: Workspace, rows: pl.DataFrame, baseline: str | None
+) -> dict[int, tuple[Mapping[str, Any], ...]]:
+    """`stats.discrimination` of each check, each eval of each iteration a block of its own."""
+    import polars as pl
+
+    from skill_eval_nb.stats import discrimination
+    from skill_eval_nb.tables.workspace import Workspace
+
+    if not rows.height:
+        return {}
+    block = pl.concat_str("iteration", "eval_id", separator="\n").alias("eval_id")
+    pooled = [block, pl.lit("all").alias("iteration")]
+    one_check = [pl.col("check").cast(pl.String).alias("text"), pl.lit("any").alias("layer")]
+    no_id = pl.lit(None, pl.String).alias("expectation_id")
+    tables = {
+        "runs": ws.polars("runs").with_columns(*pooled),
+        "expectations": rows.with_columns(*pooled, *one_check, no_id),
+    }
+    found: dict[int, tuple[Mapping[str, Any], ...]] = {}
+    for row in discrimination(Workspace.from_tables(tables), baseline).iter_rows(named=True):
+        found[int(row["text"])] = (*found.get(int(row["text"]), ()), row)
+    return found
+
+
+# ── the rules, each of which makes one kind of draft ─────────────────────────────────────────
 
 RARELY = 0.1
 """A gate that fails less often, or only once, works, however random its failures are."""

@@ -38,9 +38,8 @@ from skill_eval_nb.running.stored_runs import StoredRun, top_of
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.workspace import write_atomic
 
-from .evidence import Progress, documents_at, stored_at
 from .tried import AFTER, BEFORE, OnRuns, Trial, Tried, Values, What
-from .values import own_folder, plain
+from .values import Progress, documents_at, own_folder, plain, stored_at
 
 if TYPE_CHECKING:
     import polars as pl

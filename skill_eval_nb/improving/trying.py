@@ -22,10 +22,9 @@ from skill_eval_nb.stats.values import RUN, natural, runs_of
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import collector_paused
 
-from .evidence import Progress, stored_at
 from .tried import AFTER, BEFORE, RUN_ERRORED, OnRuns, Trial, Tried, What
 from .try_dimensions import try_dimensions
-from .values import Draft, SuiteItem, only_suite, plain
+from .values import Draft, Progress, SuiteItem, only_suite, plain, stored_at
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,29 +1,36 @@
-"""The values of this room: suggestions, their sources, drafts of changes, and their input files."""
+"""The values of this room: suggestions, drafts, their files; and what models answered."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import threading
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from skill_eval_nb.disk import inside, leads_out, read_bytes, write_atomic
-from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
-from skill_eval_nb.grading.check_types import read_table
-from skill_eval_nb.grading.outputs import Content
+from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse, to_json
+from skill_eval_nb.grading.structural.outputs import Content
+from skill_eval_nb.grading.structural.types import read_table
+from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut, Terms
 from skill_eval_nb.running.protocol import Refused, refuse
-from skill_eval_nb.running.skill import OF_EVALS
-from skill_eval_nb.tables.columns import RunRef, frame_of
-from skill_eval_nb.text import brief, some
+from skill_eval_nb.running.skill import OF_EVALS, contents
+from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
+from skill_eval_nb.tables.columns import RunRef
+from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.text import brief, dollars, some
+from skill_eval_nb.view import Block, Shown, Table, Text, reasons
 from skill_eval_nb.workspace import PathLike
+from skill_eval_nb.workspace.files import SKILL_FILE, kept_skills, skill_now
 from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.writing import NotPlain, keep_beside, plain_value
 
@@ -468,3 +475,166 @@ def write_own(
             )
         keep_beside(file, there)
     return write_atomic(file, to_json(content))
+
+
+# ── what is stored of runs and skills ────────────────────────────────────────────────────────
+
+LARGEST_SHOWN = 200_000
+"""Bytes of a file whose text is read."""
+
+
+def stored_at(folders: Iterable[str]) -> dict[str, StoredRun]:
+    """The runs that are stored in these folders, by the folder as it was given."""
+    real = {str(Path(folder).resolve()): folder for folder in folders if Path(folder).is_dir()}
+    found = stored_runs(os.path.commonpath(list(real))) if real else []
+    return {real[str(run.folder)]: run for run in found if str(run.folder) in real}
+
+
+def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
+    """Name and text of each file of a skill, SKILL.md first.
+
+    The text is None if a file is not text, is larger than `LARGEST_SHOWN`, or cannot be read.
+    """
+    root = folder.resolve()
+    for name in sorted(contents(root).files, key=lambda name: (name != SKILL_FILE, name)):
+        path = root / name
+        try:
+            shown = path.stat().st_size <= LARGEST_SHOWN
+            yield name, read_bytes(path, root).decode() if shown else None
+        except (OSError, UnicodeDecodeError):
+            yield name, None
+
+
+def skill_folders(runs: Iterable[StoredRun]) -> Iterator[Path]:
+    """Every version of a skill in the workspaces of these runs, and the current one."""
+    workspaces: dict[Path, list[StoredRun]] = {}
+    for run in runs:
+        workspaces.setdefault(run.workspace, []).append(run)
+    for workspace, own in sorted(workspaces.items()):
+        names = ({run.iteration for run in own}, {run.configuration for run in own})
+        yield from (kept_skill.folder for kept_skill in kept_skills(workspace, *names))
+        if (now := skill_now(workspace)) is not None:
+            yield now.folder
+
+
+# ── what models answered ─────────────────────────────────────────────────────────────────────
+
+V = TypeVar("V")
+D = TypeVar("D", bound=Document)
+Progress = Callable[[AskingProgress], None]
+MOST = 30
+"""If there are more reasons than this, the rest are only counted."""
+_WRITING = threading.Lock()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Paid(Shown):
+    """The result of asking a model, item by item.
+
+    Attributes:
+        status: `done`; `partial` where a question has no answer; `dry run` if nobody was
+            asked.
+        n_before: answers that were there before.
+        n_missing: answers still missing.
+        model: the model that was asked; None if there was nothing to ask and none was named.
+        failed: questions without an answer, each with the reason.
+        left_out: what could not be asked about, each with the reason.
+        cost_usd: what this call's answers cost; None if a price is not known.
+        worst_usd: the most that the missing ones could have cost before they were asked, in US
+            dollars; None if a price is not known.
+        notes: choices made for the user, and caveats.
+    """
+
+    status: str
+    n_before: int
+    n_missing: int
+    model: str | None
+    failed: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cost_usd: float | None = 0.0
+    worst_usd: float | None = 0.0
+    notes: tuple[str, ...] = ()
+
+    def _counts(self, there: int, nouns: str) -> str:
+        """How many answers there are and are missing, and what they cost."""
+        if self.status == "dry run":
+            return (
+                f"{there:,} {nouns} are there, {self.n_missing} to be made, "
+                f"{dollars(self.worst_usd)} at most"
+            )
+        return (
+            f"{there:,} {nouns}, {self.n_before} of them from before, {self.n_missing} missing; "
+            f"{dollars(self.cost_usd)}"
+        )
+
+    def _left_blocks(self, caption: str) -> list[Block]:
+        """What failed, every reason once, and the notes."""
+        why = [("failed", failure.reason) for failure in self.failed]
+        why += [("left out", left.reason) for left in self.left_out]
+        table: Table = reasons(why, caption, MOST)
+        return [table, *(Text(note, soft=True) for note in self.notes)]
+
+
+def paid_fields(
+    items: Iterable[Item[V]], answers: Answers[V], terms: Terms, left_out: Iterable[LeftOut] = ()
+) -> dict[str, Any]:
+    """The fields of `Paid` that answers give."""
+    keys = [item.key for item in items]
+    failed = tuple(answers.failed.values())
+    return {
+        "status": "dry run" if terms.dry_run else "partial" if failed else "done",
+        "n_before": sum(key in answers.before for key in keys),
+        "n_missing": sum(key not in answers.values for key in keys),
+        "failed": failed,
+        "left_out": tuple(left_out),
+        "cost_usd": answers.cost_usd,
+        "worst_usd": answers.worst_usd,
+    }
+
+
+def choose_model(terms: Terms, given: str | None, earlier: Iterable[str | None], to_do: str) -> str:
+    """The model to ask.
+
+    Args:
+        terms: how models are asked.
+        given: the model that was named, if one was.
+        earlier: the models that were asked before.
+        to_do: what it is to do.
+
+    Raises:
+        Refused: none was named, and several were asked before, or none.
+    """
+    found = terms.model(given, earlier)
+    if isinstance(found, str):
+        return found
+    names = f"{', '.join(found)} were asked before" if found else "none was asked before"
+    raise refuse(f"model is not given, and {names}: say which model is to {to_do}")
+
+
+def documents_at(paths: Iterable[Path], kind: type[D]) -> Iterator[tuple[Path, D]]:
+    """The documents in files, including those that somebody has edited.
+
+    Files that cannot be read are left out: the loader reports them.
+    """
+    for path in paths:
+        try:
+            raw = parse(read_bytes(path), Faults())
+        except (NotJSON, OSError):
+            continue
+        if isinstance(raw, dict):
+            yield path, mend(raw, kind)[0]
+
+
+def write_numbered(folder: Path, stem: str, content: Any) -> Path:
+    """Write JSON as STEM-N.json under the next number that is free, in one step.
+
+    STEM.json, as other tools have it, is the first.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with _WRITING:
+        folder.mkdir(exist_ok=True)
+        names = (re.fullmatch(rf"{stem}(?:-(\d+))?\.json", path.name) for path in folder.iterdir())
+        number = 1 + max((int(name[1] or 1) for name in names if name), default=0)
+        return write_atomic(folder / f"{stem}-{number}.json", to_json(content))

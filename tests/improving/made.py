@@ -12,7 +12,7 @@ from typing import Any
 from skill_eval_nb.improving import Draft, RunRef, Source, Suggestion
 from skill_eval_nb.improving.drafting import Drafts
 from skill_eval_nb.improving.drafting import draft as drafts_of
-from skill_eval_nb.improving.evidence import Evidence, evidence_of
+from skill_eval_nb.improving.rules import Evidence, evidence_of
 from skill_eval_nb.improving.values import Part, key_of
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.usage import Rates

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.improving.drafting import SCHEMA, Material, drafts_of_answer, gather_material
-from skill_eval_nb.improving.evidence import Evidence
+from skill_eval_nb.improving.rules import Evidence
 from skill_eval_nb.models.ask import BadAnswer
 from tests.improving.made import CHECKS, EXISTS, always, look, said, world
 

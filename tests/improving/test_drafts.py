@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.improving import draft
 from skill_eval_nb.improving.aggregation import aggregate
-from skill_eval_nb.improving.evidence import Evidence, evidence_of
 from skill_eval_nb.improving.rules import (
+    Evidence,
     add_missed,
     drop_useless,
+    evidence_of,
     of_evals,
     of_rubric,
     reword_unsteady,

@@ -12,7 +12,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import json_schema
 from skill_eval_nb.improving import history
-from skill_eval_nb.improving.evidence import LARGEST_SHOWN, texts
+from skill_eval_nb.improving.values import LARGEST_SHOWN, texts
 from skill_eval_nb.improving.versions import changes, in_words
 from skill_eval_nb.running.protocol import Refused
 from tests.checkout import ROOT
