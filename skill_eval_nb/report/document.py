@@ -24,12 +24,12 @@ from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
 from skill_eval_nb.workspace.evals import number_id
 
-from .content import line
 from .left_out import list_remarks
 from .measured import (
     NO_ITERATION,
     IterationFigures,
     Row,
+    line,
     measure,
     print_difference,
     slices,

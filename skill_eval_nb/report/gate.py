@@ -29,8 +29,15 @@ from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import as_label, count, in_quotes, some
 from skill_eval_nb.view import Block, Mark, Shown, Title
 
-from .content import Verdict, line, section
-from .measured import NO_ITERATION, difference, figure, metric_name
+from .measured import (
+    NO_ITERATION,
+    Paragraph,
+    difference,
+    figure,
+    line,
+    metric_name,
+    section,
+)
 from .page import render_markdown
 
 if TYPE_CHECKING:
@@ -101,7 +108,7 @@ class Gate(Shown):
 
     def markdown(self) -> str:
         """It as Markdown for a job's summary; texts from files are escaped."""
-        parts = [Verdict(f"{each.short}:", f"{each.name}. {each.says}") for each in self.findings]
+        parts = [Paragraph(f"{each.name}. {each.says}", f"{each.short}:") for each in self.findings]
         return render_markdown(section(f"Gate: {self.worst.short}", parts))
 
     def junit(self) -> str:

@@ -12,14 +12,18 @@ from skill_eval_nb.stats.second_opinion import OPINIONS, OTHER_WAY, UNTOLD
 from skill_eval_nb.stats.values import MODEL, model_name
 from skill_eval_nb.text import count, some
 
-from .content import Bullets, Paragraph, Part, cut_table, line
 from .measured import (
     MISSING,
+    Bullets,
     IterationFigures,
+    Paragraph,
+    Part,
     Row,
+    cut_table,
     difference,
     figure,
     interval,
+    line,
     metric_name,
     p_value,
     print_difference,
@@ -64,8 +68,7 @@ def problem_parts(ws: Workspace) -> Iterator[Part]:
         if severity == name
     )
     title, heads = "Errors first, then warnings", ("Severity", "File", "Problem")
-    more = "{:,} more errors and warnings are in the table `problems`.".format
-    yield from cut_table(title, heads, rows, 3, MOST, more)
+    yield from cut_table(title, heads, rows, 3, MOST, ": the table `problems` has them all")
 
 
 def lacking_sentences(measured: IterationFigures) -> list[str]:
@@ -184,8 +187,8 @@ def audit_parts(ws: Workspace) -> Iterator[Part]:
         return
     yield Paragraph(f"{len(wrong):,} of the {every} do not agree with the runs.")
     heads = ("Configuration", "Figure", "Likely cause", "Stated", "Runs give")
-    more, rows = "{:,} more: stats.audit has them all.".format, map(_stated_row, wrong)
-    yield from cut_table("Stated, and what the runs give", heads, rows, 3, MOST_STATED, more)
+    title, more = "Stated, and what the runs give", ": stats.audit has them all"
+    yield from cut_table(title, heads, map(_stated_row, wrong), 3, MOST_STATED, more)
 
 
 def _stated_row(row: Row) -> tuple[str, ...]:
@@ -224,8 +227,8 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
     named = [(_name_claim(row, several=several), row) for row in claims]
     heads = ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p")
     rows = ((name, row["opinion"], *_show_figures(row)) for name, row in named)
-    title, more = "What is stated, and what the runs give", "stats.second_opinion has them all."
-    yield from cut_table(title, heads, rows, 2, MOST_STATED, f"{{:,}} more: {more}".format)
+    title, more = "What is stated, and what the runs give", ": stats.second_opinion has them all"
+    yield from cut_table(title, heads, rows, 2, MOST_STATED, more)
     reasons: dict[str, list[str]] = {}
     for name, row in named[:MOST_STATED]:
         if row["opinion"] == OTHER_WAY or (row["opinion"] == UNTOLD and row["verdict"] is None):

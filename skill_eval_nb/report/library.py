@@ -27,8 +27,20 @@ from skill_eval_nb.text import MISSING, count, lower_first, some
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills
 
-from .content import Bullets, Cell, Paragraph, Part, Picture, Section, Table, Verdict, line, section
-from .measured import difference, figure, p_value
+from .measured import (
+    Bullets,
+    Cell,
+    Paragraph,
+    Part,
+    Picture,
+    Section,
+    Table,
+    difference,
+    figure,
+    line,
+    p_value,
+    section,
+)
 from .page import render_html, render_markdown
 
 if TYPE_CHECKING:
@@ -218,7 +230,7 @@ def _parts(library: Library) -> Iterator[Part]:
     if any(row["stand_in"] for row in rows):
         yield Paragraph(OFFLINE)
     for answer in library.answers:
-        yield Verdict(answer.claim, answer.because)
+        yield Paragraph(answer.because, answer.claim)
     if not rows:
         yield Paragraph("No skill here has an eval with a pass rate on two sides.")
     yield Bullets(tuple(_say_in_common(library)))
@@ -351,10 +363,8 @@ def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
 def show_part(part: Part) -> view.Block | None:
     """A part of the page as a value shows it; charts are not."""
     match part:
-        case Paragraph(text):
-            return view.Text(text, soft=True)
-        case Verdict(claim, because):
-            return view.Text(because, claim)
+        case Paragraph(text, verdict):
+            return view.Text(text, verdict, soft=not verdict)
         case Bullets(items):
             return view.Items(items, "Notes")
         case Table():

@@ -1,9 +1,12 @@
-"""The figures of one iteration of a workspace, asked of `stats` once, and how tables show them."""
+"""The figures of one iteration, asked of `stats` once, and what a report makes of them.
+
+A report is frozen values, which say nothing of how they look: Markdown and HTML draw them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -24,16 +27,113 @@ from skill_eval_nb.stats.values import (
     order_iterations,
 )
 from skill_eval_nb.stats.verdict import Row
-from skill_eval_nb.tables import TABLES, Table, Workspace
+from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
-from skill_eval_nb.text import MISSING, chance, format_fixed
+from skill_eval_nb.text import MISSING, brief, chance, format_fixed
 from skill_eval_nb.workspace.folders import NO_ITERATION
-
-from .content import Figure, line
 
 if TYPE_CHECKING:
     import polars as pl
+    from altair.typing import ChartType
 
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A few sentences; a verdict that they give reasons for, or a command that they speak of."""
+
+    text: str
+    verdict: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """Short remarks, one a line."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with its unit, and the number of things that it rests on, if that is shown."""
+
+    shown: str
+    n: int | None = None
+
+
+Cell = str | Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; the first `labels` columns are texts, the others figures.
+
+    The caption says what stands in it. Rows with `anchors` can be linked to one by one; Markdown
+    has no such links, and leaves the table out.
+    """
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    labels: int = 1
+    anchors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart, drawn only if it can be shown; `alt` tells what it shows without it."""
+
+    alt: str
+    draw: Callable[[], ChartType]
+
+
+Part = Paragraph | Bullets | Table | Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, what stands below it, and the sections inside it."""
+
+    heading: str
+    parts: tuple[Part, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+
+def section(heading: str, parts: Iterable[Part], sections: Iterable[Section] = ()) -> Section:
+    """A section of whatever the parts and the sections come from."""
+    return Section(heading, tuple(parts), tuple(sections))
+
+
+def cut_table(
+    caption: str,
+    header: tuple[str, ...],
+    rows: Iterable[tuple[Cell, ...]],
+    labels: int,
+    most: int,
+    where: str = "",
+) -> Iterator[Part]:
+    """The first `most` rows of a table, and how many more there are, and `where`; none without."""
+    every = tuple(rows)
+    if every:
+        yield Table(caption, header, every[:most], labels)
+    if len(every) > most:
+        yield Paragraph(f"And {len(every) - most:,} more{where}.")
+
+
+CLIP = 160
+"""The longest text a report shows, in characters: enough to know which one is meant."""
+
+
+def line(text: str, clip: int = CLIP) -> str:
+    r"""`text` on one line, without control characters, cut after `clip` characters.
+
+    >>> line("two\nlines\x07  here"), line("abcdef", clip=4)
+    ('two lines here', 'abc…')
+    """
+    return brief(text, clip)
+
+
+# ── iterations ───────────────────────────────────────────────────────────────────────────────
 
 _LONGEST = 60
 _UNSAFE = re.compile(r"[^\w.+=@() -]+")
@@ -64,16 +164,16 @@ class Slice:
             own = self.whole.of(ws).select(**dict(self.model))
             tables = {name: own.polars(name) for name in TABLES if name != "stated"}
             return Workspace.from_tables(tables, ws.path)
-        tables = {name: self._rows(ws, table) for name, table in TABLES.items()}
+        tables = {name: self._rows(ws, name) for name in TABLES}
         own = Workspace.from_tables(tables | {"problems": self._problems(ws)}, ws.path)
         own.part_of = ws, {name: getattr(self, name) for name in ITERATION}
         return own
 
-    def _rows(self, ws: Workspace, table: Table) -> pl.DataFrame:
+    def _rows(self, ws: Workspace, name: str) -> pl.DataFrame:
         """The rows of a table with our keys; `optimizations` has another kind of iteration."""
-        keys = {column.name for column in table.columns if column.type == "text"}
-        return ws.polars(table.name).filter(
-            **{name: getattr(self, name) for name in ITERATION if name in keys}
+        keys = {column.name for column in TABLES[name].columns if column.type == "text"}
+        return ws.polars(name).filter(
+            **{key: getattr(self, key) for key in ITERATION if key in keys}
         )
 
     def _problems(self, ws: Workspace) -> pl.DataFrame:

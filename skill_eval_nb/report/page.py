@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 from urllib.parse import quote
 
 from skill_eval_nb import charts
@@ -16,19 +16,6 @@ from skill_eval_nb.stats.lean import NO_LEAN
 from skill_eval_nb.stats.values import HEADLINE, Model
 from skill_eval_nb.text import count
 
-from .content import (
-    Bullets,
-    Cell,
-    Figure,
-    Paragraph,
-    Part,
-    Picture,
-    Section,
-    Table,
-    Verdict,
-    line,
-    section,
-)
 from .left_out import (
     OPINION,
     STATED,
@@ -42,11 +29,21 @@ from .left_out import (
 from .measured import (
     MISSING,
     NO_ITERATION,
+    Bullets,
+    Cell,
+    Figure,
     IterationFigures,
+    Paragraph,
+    Part,
+    Picture,
     Row,
+    Section,
+    Table,
     delta_cell,
     figure,
+    line,
     measure,
+    section,
     slices,
 )
 from .verdicts import (
@@ -165,8 +162,8 @@ def _overview_parts(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
 def _latest_verdicts(every: Sequence[Reported]) -> Iterator[Part]:
     """For each skill the verdict of its last iteration that compares anything, a model each."""
     for measured in latest(every):
-        verdict = next(part for part in verdicts(measured) if isinstance(part, Verdict))
-        yield replace(verdict, claim=f"{full_name(measured)}: {verdict.claim}")
+        verdict = next(filter(_is_verdict, verdicts(measured)))
+        yield replace(verdict, verdict=f"{full_name(measured)}: {verdict.verdict}")
 
 
 def latest(every: Sequence[Reported]) -> list[IterationFigures]:
@@ -176,11 +173,13 @@ def latest(every: Sequence[Reported]) -> list[IterationFigures]:
         place = measured.place
         compares = any(row["n_evals"] for row in measured.deltas.values() if "n_evals" in row)
         key = place.workspace, place.skill, place.model
-        if any(isinstance(part, Verdict) for part in verdicts(measured)) and (
-            compares or key not in last
-        ):
+        if any(map(_is_verdict, verdicts(measured))) and (compares or key not in last):
             last[key] = measured
     return list(last.values())
+
+
+def _is_verdict(part: Part) -> TypeGuard[Paragraph]:
+    return isinstance(part, Paragraph) and bool(part.verdict)
 
 
 def _line(measured: IterationFigures) -> tuple[Cell, ...]:
@@ -401,10 +400,11 @@ def _contents_links(whole: Section) -> Iterator[str]:
 
 def _part_html(part: Part, name: str) -> str:
     match part:
-        case Paragraph(text, command):
-            return f"<p>{escape(text)}{command and f' <code>{escape(command)}</code>'}</p>"
-        case Verdict(claim, because):
-            return f'<p class="verdict"><strong>{escape(claim)}</strong> {escape(because)}</p>'
+        case Paragraph(text, verdict, command):
+            strong = verdict and f"<strong>{escape(verdict)}</strong> "
+            code = command and f" <code>{escape(command)}</code>"
+            kind = verdict and ' class="verdict"'
+            return f"<p{kind}>{strong}{escape(text)}{code}</p>"
         case Bullets(items):
             return "<ul>" + "".join(f"\n<li>{escape(item)}</li>" for item in items) + "\n</ul>"
         case Table():
@@ -520,10 +520,9 @@ def _md_link(title: str) -> str:
 
 def _md_part(part: Part) -> str:
     match part:
-        case Paragraph(text, command):
-            return f"{escape_markdown(text)}{command and f' `{command}`'}"
-        case Verdict(claim, because):
-            return f"**{escape_markdown(claim)}** {escape_markdown(because)}"
+        case Paragraph(text, verdict, command):
+            strong = verdict and f"**{escape_markdown(verdict)}** "
+            return f"{strong}{escape_markdown(text)}{command and f' `{command}`'}"
         case Bullets(items):
             return "\n".join(f"- {escape_markdown(item)}" for item in items)
         case Table(anchors=()):

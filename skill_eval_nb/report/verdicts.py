@@ -29,28 +29,25 @@ from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import Answer, say_answer, word_of
 from skill_eval_nb.text import count, duration, some
 
-from .content import (
-    Cell,
-    Figure,
-    Paragraph,
-    Part,
-    Picture,
-    Table,
-    Verdict,
-    cut_table,
-    line,
-)
 from .measured import (
     MISSING,
     NO_ITERATION,
+    Cell,
+    Figure,
     IterationFigures,
+    Paragraph,
+    Part,
+    Picture,
     Row,
+    Table,
     cells,
+    cut_table,
     difference,
     figure,
     header,
     how,
     interval,
+    line,
     metric_name,
     p_value,
     with_n,
@@ -95,11 +92,12 @@ def verdicts(measured: IterationFigures) -> Iterator[Part]:
     """What the skill does to the headline, on these evals and on tasks like these."""
     if measured.place.model and not measured.compared:
         only = some(map(line, measured.configurations), 6)
-        yield Verdict("There is nothing to compare.", f"All runs of this model are of {only}.")
+        yield Paragraph(f"All runs of this model are of {only}.", "There is nothing to compare.")
     for answer in answers(measured):
-        yield from (Verdict(f"{claim.words}.", claim.reason) for claim in answer.claims)
+        yield from (Paragraph(claim.reason, f"{claim.words}.") for claim in answer.claims)
         yield from (Paragraph(answer.lean),) if answer.lean else ()
-        yield from (Paragraph(*how) for how in say_how(measured.ws, answer, named=True))
+        for words, command in say_how(measured.ws, answer, named=True):
+            yield Paragraph(words, command=command)
 
 
 def answers(measured: IterationFigures) -> Iterator[Answer]:
@@ -381,7 +379,7 @@ def _proven_table(rows: list[CheckRow]) -> Iterator[Part]:
         "Checks that tell the sides apart; n counts verdicts, p is exact and allows for all checks",
         ("Check", "Class", "Evals", "Pass rate", "Baseline", "Difference", "p"),
         map(_check_cells, largest),
-        *(3, MOST, _name_more_checks),
+        *(3, MOST),
     )
 
 
@@ -425,7 +423,7 @@ def _silent_table(measured: IterationFigures, compared: list[CheckRow]) -> Itera
             )
             for own in silent
         ),
-        *(3, MOST, _name_more_checks),
+        *(3, MOST),
     )
 
 
@@ -439,11 +437,6 @@ def _ns(measured: IterationFigures, rows: list[CheckRow]) -> Iterator[str]:
 
 def _join_evals(names: list[str]) -> str:
     return some((line(name, 60) for name in names), most=3)
-
-
-def _name_more_checks(number: int) -> str:
-    """How many checks a table leaves out."""
-    return f"And {count(number, 'check')} more."
 
 
 WORST = 5
@@ -478,7 +471,7 @@ def failing_checks(measured: IterationFigures) -> Iterator[Part]:
             )
             for row in failing
         ),
-        *(3, WORST, lambda more: f"{count(more, 'more check')} failed at least once."),
+        *(3, WORST, " failed at least once"),
     )
 
 

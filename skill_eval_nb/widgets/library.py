@@ -7,8 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, ClassVar
 
 from skill_eval_nb.charts.metrics import metric
-from skill_eval_nb.report.content import Table
 from skill_eval_nb.report.library import Library, say_known, say_step, show_part
+from skill_eval_nb.report.measured import Table
 from skill_eval_nb.stats.skills import OverSkills
 from skill_eval_nb.stats.verdict import Row
 

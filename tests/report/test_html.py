@@ -10,7 +10,7 @@ import altair as alt
 import pytest
 
 from skill_eval_nb.report import html, markdown
-from skill_eval_nb.report.content import Picture, Section
+from skill_eval_nb.report.measured import Picture, Section
 from skill_eval_nb.report.page import render_html
 from tests.report.made import (
     HOSTILE,
