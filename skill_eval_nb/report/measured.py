@@ -66,17 +66,15 @@ Cell = str | Figure
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; the first `labels` columns are texts, the others figures.
+    """A table; its caption says what is in it.
 
-    The caption says what stands in it. Rows with `anchors` can be linked to one by one; Markdown
-    has no such links, and leaves the table out.
+    The first `labels` columns are texts, the others figures.
     """
 
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     labels: int = 1
-    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

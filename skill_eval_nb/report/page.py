@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, TypeGuard
-from urllib.parse import quote
 
 from skill_eval_nb import charts
 from skill_eval_nb.stats.lean import NO_LEAN
@@ -55,7 +54,6 @@ from .verdicts import (
     full_name,
     heading_of,
     judge,
-    list_runs,
     opening_parts,
     rubric,
     variance,
@@ -81,7 +79,6 @@ SECTIONS: dict[str, Callable[[IterationFigures], Iterator[Part]]] = {
     STATED: list_audit,
     OPINION: lambda measured: opinion_parts(measured.ws),
     "What it cost": cost,
-    "Runs": list_runs,
 }
 """What follows the opening table, in order. A section with nothing in it is not shown."""
 
@@ -248,7 +245,7 @@ th + th, th + td, td + td { padding-left: .9rem; }
 thead th { border-bottom: 2px solid var(--line); font-size: .875rem; color: var(--soft); }
 tbody th { font-weight: 500; max-width: 34rem; }
 tbody tr { border-bottom: 1px solid var(--line); }
-tbody tr:is(:hover, :target) { background: var(--band); }
+tbody tr:hover { background: var(--band); }
 tbody th, td { overflow-wrap: break-word; }
 .figure { text-align: right; white-space: nowrap; }
 .short { white-space: nowrap; }
@@ -415,12 +412,11 @@ def _part_html(part: Part, name: str) -> str:
 
 def _table_html(table: Table) -> str:
     classes = [_column_class(place, table) for place in range(len(table.header))]
-    anchors = table.anchors or [""] * len(table.rows)
     head = "".join(
         f'<th scope="col"{kind}>{escape(cell)}</th>'
         for kind, cell in zip(classes, table.header, strict=True)
     )
-    rows = "\n".join(map(_row_html, table.rows, itertools.repeat(classes), anchors))
+    rows = "\n".join(_row_html(row, classes) for row in table.rows)
     caption = escape(table.caption)
     return (
         f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">'
@@ -429,15 +425,10 @@ def _table_html(table: Table) -> str:
     )
 
 
-def _row_html(row: tuple[Cell, ...], classes: list[str], anchor: str) -> str:
+def _row_html(row: tuple[Cell, ...], classes: list[str]) -> str:
     name, *rest = map(_cell_html, row)
-    own = ""
-    if anchor:
-        anchor = "-".join(anchor.split())
-        own = f' id="{escape(anchor)}"'
-        name = f'<a href="#{escape(quote(anchor))}">{name}</a>'
     cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes[1:], rest, strict=True))
-    return f'<tr{own}><th scope="row"{classes[0]}>{name}</th>{cells}</tr>'
+    return f'<tr><th scope="row"{classes[0]}>{name}</th>{cells}</tr>'
 
 
 def _cell_html(cell: Cell) -> str:
@@ -525,9 +516,9 @@ def _md_part(part: Part) -> str:
             return f"{strong}{escape_markdown(text)}{command and f' `{command}`'}"
         case Bullets(items):
             return "\n".join(f"- {escape_markdown(item)}" for item in items)
-        case Table(anchors=()):
+        case Table():
             return f"{escape_markdown(part.caption)}:\n\n{_md_table(part)}"
-        case Table() | Picture():
+        case Picture():
             return ""
 
 

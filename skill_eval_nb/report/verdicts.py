@@ -19,7 +19,6 @@ from skill_eval_nb.stats.values import (
     HEADLINE,
     MODEL,
     RUBRIC,
-    RUN,
     is_stand_in,
     model_name,
     natural,
@@ -294,30 +293,6 @@ def _total_figures(measured: IterationFigures, metric: str) -> Iterator[Figure]:
         total = math.fsum(values.drop_nulls()) if values.count() else None
         shown = duration(total) if metric == "time_seconds" else figure(total, metric)
         yield with_n(shown, values.count())
-
-
-def list_runs(measured: IterationFigures) -> Iterator[Part]:
-    """Every run with its own figures, where a link can lead to it."""
-    runs = measured.ws.polars("runs")
-    metrics = [name for name in measured.metrics if name in runs.columns]
-    if runs.is_empty():
-        return
-    yield Table(
-        "Every run; its number is a link to this row",
-        ("Run", "Eval", "Configuration", "Status", *map(metric_name, metrics)),
-        tuple(
-            (
-                f"run {row['run_number']}",
-                line(row["eval_name"], 60),
-                line(row["configuration"], 60),
-                row["status"] or MISSING,
-                *(figure(row[name], name) for name in metrics),
-            )
-            for row in runs.iter_rows(named=True)
-        ),
-        labels=4,
-        anchors=tuple("/".join(map(str, run)) for run in runs.select(RUN).iter_rows()),
-    )
 
 
 MOST = 30
