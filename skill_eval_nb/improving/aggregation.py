@@ -44,21 +44,6 @@ MOST = 50
 """This many suggestions are shown; the table has all of them."""
 NAMES = ("frequency", "assertion", "reason", "action", "kind")
 """The fields of a suggestion that its table and its document have."""
-_BEGINS = (
-    r"(?:consider|add|proposed|suggest(?:ion|ed)?|instead|replace|require|drop|remove|rephrase|"
-    r"reword|tighten|strengthen|specify|clarify|update|split|either|extend|restrict|limit|change|"
-    r"make|define|name|look|check|compare|parse|use|ask|allow|demand|state|say|set|include|run|"
-    r"count|sum|execute|verify|test|merge|move|lower|raise|"
-    r"(?:a|an) (?:better|stronger|sharper|stricter|more \w+) (?:assertion|check|expectation|test)|"
-    r"(?:the |this )?(?:assertion|check|expectation|it|they) (?:should|ought to))\b"
-)
-_ACTION = re.compile(
-    rf"(?:^|(?<=[.;:!?] )|(?<=, so )|(?<=[—–] ))(?P<action>{_BEGINS}[^\n]*?)"
-    r"(?=[.!?](?:\s+[`\"“(]*(?-i:[A-ZÀ-Þ])|[\"”’)]*\s*$)|[.;]\s*$|;\s|\n|$)",
-    re.IGNORECASE,
-)
-"""The first sentence that begins with an instruction."""
-
 
 Group = tuple[Source, ...]
 Same = list[list[int]]
@@ -279,10 +264,10 @@ def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
     content = json.dumps(
         [[*source.run, source.kind, source.expectation, source.reason] for source in sources]
     )
-    first = [nearest, *(source for source in sources if source != nearest)]
-    actions = Counter(filter(None, (action_of(source.kind, source.reason) for source in first)))
-    assertion, action = _label_of_group(many), next(iter(actions.most_common(1)), (None,))[0]
-    is_remark = action is None and set(kinds) == {"critique"} and is_praise(nearest.reason)
+    proposed = Counter(source.reason.strip() for source in sources if source.kind == "suggested")
+    action = next((f"Add: {text}" for text, _ in proposed.most_common(1)), None)
+    assertion = _label_of_group(many)
+    is_critique = assertion is None and set(kinds) == {"critique"}
     return Suggestion(
         key=f"s-{sha256(content.encode()).hexdigest()[:8]}",
         reason=nearest.reason,
@@ -291,26 +276,8 @@ def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
         action=action,
         kind=min(kinds, key=lambda kind: (-kinds[kind], KINDS.index(kind))),
         sources=sources,
-        about=REMARK if is_remark and assertion is None else _say_about(many),
+        about=REMARK if is_critique and is_praise(nearest.reason) else _say_about(many),
     )
-
-
-def action_of(kind: str, reason: str) -> str | None:
-    """What to do, in the grader's words; None if nothing is proposed.
-
-    >>> action_of("critique", "Too easy: all pass. Consider a limit of 50 lines.")
-    'Consider a limit of 50 lines'
-    >>> action_of("suggested", "The sum is right")
-    'Add: The sum is right'
-    >>> action_of("critique", "The check says nothing.")
-    """
-    if kind == "suggested":
-        return f"Add: {reason.strip()}"
-    found = _ACTION.search(" ".join(reason.split()))
-    if found is None:
-        return None
-    action = re.sub(r"^(?:proposed|suggest(?:ion|ed)): *", "", found["action"], flags=re.IGNORECASE)
-    return action[:1].upper() + action[1:]
 
 
 def _count_runs(many: Sequence[Source]) -> int:

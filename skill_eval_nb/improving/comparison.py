@@ -281,7 +281,7 @@ def _plan_orders(
     drawn = sorted(pairs, key=lambda pair: _draw(seed, pair.key))
     repeated = {pair.key for pair in drawn[: max(round(repeat * len(pairs)), bool(repeat))]}
     left: list[LeftOut] = []
-    planned: list[tuple[Pair, Prepared, bool, int, int]] = []
+    orders: list[_Order] = []
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
     skill = (text for at in skill_folders(run.stored for run in runs) for _, text in texts(at))
     lines = tuple(line for text in skill for line in (text or "").splitlines())
@@ -297,16 +297,13 @@ def _plan_orders(
             continue
         first = random.Random(_draw(seed, pair.key)).random() < 0.5  # noqa: S311 -- no secret
         swapped = first is (pair.a.who < pair.b.who)
-        planned += [(pair, prepared, swapped, 1, 1), (pair, prepared, not swapped, 2, 1)]
-        planned += [(pair, prepared, swapped, 1, 2)] if pair.key in repeated else []
-    planned.sort(key=lambda place: place[-1])  # repetitions last
-    orders = []
-    for pair, prepared, swapped, order, time in planned:
-        body = question(comparator, prepared, "", swapped=swapped).body()
-        content = json.dumps({**body, "metadata": None, "repetition": time}, sort_keys=True)
-        fingerprint = hashlib.sha256(content.encode()).hexdigest()
-        orders.append(_Order(pair, prepared, swapped, order, time, fingerprint))
-    return orders, left
+        for order, time in ((1, 1), (2, 1), (1, 2))[: 2 + (pair.key in repeated)]:
+            turned = swapped if order == 1 else not swapped
+            body = question(comparator, prepared, "", swapped=turned).body()
+            content = json.dumps({**body, "metadata": None, "repetition": time}, sort_keys=True)
+            fingerprint = hashlib.sha256(content.encode()).hexdigest()
+            orders.append(_Order(pair, prepared, turned, order, time, fingerprint))
+    return sorted(orders, key=lambda order: order.repetition), left  # repetitions last
 
 
 def _draw(seed: int, key: str) -> str:

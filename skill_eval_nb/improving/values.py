@@ -104,7 +104,7 @@ class Suggestion:
         reason: the wording that is closest to all others.
         frequency: the number of runs whose graders made it.
         assertion: id (else text) of the expectation that it is about; None for a missing one.
-        action: what to do about it, if a source or a rule says so.
+        action: the expectation to add, if a grader proposes one.
         kind: the most frequent kind of its sources.
         sources: every wording, with its run.
         about: what it is about, in words; `REMARK` if it is praise and asks for nothing.
