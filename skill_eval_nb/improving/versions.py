@@ -570,22 +570,13 @@ class _Trace:
     def _decide_version(self, child: VersionRuns, parent: VersionRuns, version: Version) -> Version:
         """A version compared with another one, on these evals."""
         version = replace(version, compared=_comparison_words(child, parent))
-        before, after = (self._by_eval(side, self.metric) for side in (parent, child))
-        name = self.metric.removeprefix(RUBRIC).replace("_", " ")
-        if before.is_empty() or after.is_empty():
-            return replace(version, reason=f"Nothing to compare: one of them has no {name}.")
         row = self._delta_row(child, parent)
         if not row["n_evals"]:
+            name = self.metric.removeprefix(RUBRIC).replace("_", " ")
             return replace(version, reason=f"Nothing to compare: no eval has a {name} in both.")
         result = RESULTS.get(row["verdict"], "tie")
         so = f"{row['verdict'] or 'no verdict'}, so {'a tie' if result == 'tie' else result}"
-        # Only of the evals that both have, like the difference.
-        means = [
-            _mean(own.join(other, on=EVAL, how="semi", nulls_equal=True))
-            for own, other in ((before, after), (after, before))
-        ]
-        figures = " → ".join(figure(mean) for mean in means if mean is not None)
-        reason = f"{name} {figures}; {so}: {row['reason']}"
+        reason = f"{so.capitalize()}: {row['reason']}"
         if row["n_unpaired"]:
             reason += f" {count(row['n_unpaired'], 'eval')} in one of them only."
         return replace(
