@@ -168,19 +168,12 @@ class Tried(Shown):
 
     def _suite_table(self) -> Block:
         """The suite's differences before and after."""
-
-        def change_cell(row: Mapping[str, Any], when: str) -> str:
-            estimate, p = row[f"estimate{when}"], row[f"p{when}"]
-            known = MISSING not in (_cell(estimate), _cell(p))
-            return f"{with_sign(estimate)} (p {chance(p)})" if known else MISSING
-
         rows = [
             (
                 row["iteration"],
                 row["configuration"],
                 row["metric"].replace("_", " "),
-                change_cell(row, BEFORE),
-                change_cell(row, AFTER),
+                *(_say_difference(row, when) for when in (BEFORE, AFTER)),
             )
             for row in iterate_rows(self.suite)
         ]
@@ -527,15 +520,16 @@ def _say_suite(begins: str, suite: pl.DataFrame, metric: str) -> str:
         return f"{begins} nothing can be compared: there are no two sides"
     row = rows.row(-1, named=True)
     where = "" if row["iteration"] == "none" else f" of {brief(row['iteration'])}"
-    figures = []
-    for when in (BEFORE, AFTER):
-        estimate, p = row[f"estimate{when}"], row[f"p{when}"]
-        known = "no p without two runs of an eval on a side"
-        exact = known if p is None else f"exact p {chance(p)}"
-        figures.append(
-            "nothing to compare" if estimate is None else f"{with_sign(estimate)} ({exact})"
-        )
+    before, after = (_say_difference(row, when) for when in (BEFORE, AFTER))
     return (
         f"{begins} the suite's difference in {metric.replace('_', ' ')}{where} goes from "
-        f"{figures[0]} to {figures[1]}"
+        f"{before} to {after}"
     )
+
+
+def _say_difference(row: Mapping[str, Any], when: str) -> str:
+    estimate, p = row[f"estimate{when}"], row[f"p{when}"]
+    if _cell(estimate) == MISSING:
+        return "nothing to compare"
+    none = "no p without two runs of an eval on a side"
+    return f"{with_sign(estimate)} ({none if _cell(p) == MISSING else f'exact p {chance(p)}'})"

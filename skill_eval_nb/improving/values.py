@@ -28,7 +28,7 @@ from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.tables.columns import RunRef
 from skill_eval_nb.tables.frames import frame_of
 from skill_eval_nb.text import brief, dollars, some
-from skill_eval_nb.view import Block, Shown, Table, Text, reasons
+from skill_eval_nb.view import Block, Shown, Text, reasons
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.files import SKILL_FILE, kept_skills, skill_now
 from skill_eval_nb.workspace.folders import OWN
@@ -571,8 +571,8 @@ class Paid(Shown):
         """What failed, every reason once, and the notes."""
         why = [("failed", failure.reason) for failure in self.failed]
         why += [("left out", left.reason) for left in self.left_out]
-        table: Table = reasons(why, caption, MOST)
-        return [table, *(Text(note, soft=True) for note in self.notes)]
+        notes: list[Block] = [Text(note, soft=True) for note in self.notes]
+        return [reasons(why, caption, MOST), *notes]
 
 
 def paid_fields(

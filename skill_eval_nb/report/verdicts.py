@@ -55,16 +55,17 @@ from .measured import (
 
 def heading_of(measured: IterationFigures) -> str:
     """The title of one benchmark."""
-    place = measured.place
-    iteration = "" if place.iteration == NO_ITERATION else f", {line(place.iteration)}"
-    model = f", {line(model_name(dict(place.model)))}" if place.model else ""
-    return f"Benchmark of {line(place.skill)}{iteration}{model}"
+    return f"Benchmark of {_join_names(measured, 'skill', 'iteration')}"
 
 
 def full_name(measured: IterationFigures) -> str:
     """The title of a benchmark among others."""
+    return _join_names(measured, "workspace", "skill", "iteration")
+
+
+def _join_names(measured: IterationFigures, *keys: str) -> str:
     place = measured.place
-    names = [place.workspace, place.skill, place.iteration]
+    names = [getattr(place, key) for key in keys]
     names += [model_name(dict(place.model))] if place.model else []
     return ", ".join(line(name) for name in dict.fromkeys(names) if name not in ("", NO_ITERATION))
 
