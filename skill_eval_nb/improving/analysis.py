@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skill_eval_nb.documents import (
     Analysis,
@@ -18,7 +18,6 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.documents.sides import is_without_skill, likeness
 from skill_eval_nb.grading.analyst import (
-    PRIORITIES,
     Answer,
     ShownWork,
     analysis_of,
@@ -33,7 +32,6 @@ from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settle_orders
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.columns import Backend, to_pandas
 from skill_eval_nb.text import brief, count
 from skill_eval_nb.view import Block, Items, Title
 from skill_eval_nb.workspace import (
@@ -70,7 +68,6 @@ class Explained:
     """A stored analysis, and what it is about.
 
     Attributes:
-        workspace: the workspace's name.
         eval_id: the eval.
         winner: the run that won, in words.
         loser: the other one.
@@ -78,7 +75,6 @@ class Explained:
         document: what it says.
     """
 
-    workspace: str
     eval_id: str
     winner: str
     loser: str
@@ -91,39 +87,11 @@ class Analysed(Paid):
     """The result of analysing comparisons.
 
     Attributes:
-        explained: every analysis of the chosen comparisons, including those of earlier calls.
+        explained: every analysis of the chosen comparisons, including those of earlier calls; the
+            table `analyses` of the loaded workspace has a row per suggestion.
     """
 
     explained: tuple[Explained, ...]
-
-    @property
-    def documents(self) -> tuple[Analysis, ...]:
-        """The analyses, in the order of the comparisons."""
-        return tuple(analysis.document for analysis in self.explained)
-
-    def table(self, backend: Backend = "polars") -> Any:
-        """One row per suggestion, by priority, then by comparison.
-
-        `workspace`, `eval_id`, `pair`, `winner` and `loser` (the runs, in words), `priority`,
-        `category`, `suggestion`, `expected_impact`, `path` (the analysis' file).
-        """
-        import polars as pl
-
-        about = ("workspace", "eval_id", "pair", "winner", "loser")
-        given = ("priority", "category", "suggestion", "expected_impact")
-        rows = [
-            {
-                **{name: getattr(analysis, name) for name in (*about, "path") if name != "pair"},
-                **{name: getattr(suggestion, name) for name in given},
-                "pair": analysis.document.pair,
-            }
-            for analysis in self.explained
-            for suggestion in analysis.document.improvement_suggestions
-        ]
-        order = {name: place for place, name in enumerate(PRIORITIES)}
-        rows.sort(key=lambda row: order.get(row["priority"], len(order)))
-        frame = pl.DataFrame(rows, dict.fromkeys((*about, *given, "path"), pl.String))
-        return to_pandas(frame) if backend == "pandas" else frame
 
     def _blocks(self) -> Iterator[Block]:
         there = len(self.explained)
@@ -333,7 +301,6 @@ def _explain_comparison(comparison: str, path: Path, document: Analysis) -> Expl
     """An analysis of a comparison, which is given by its file below what was loaded."""
     run = document.runs["winner"]
     return Explained(
-        workspace=run.workspace or "",
         eval_id=str(run.eval_id),
         winner=_label(run),
         loser=_label(document.runs["loser"]),

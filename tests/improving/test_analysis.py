@@ -53,7 +53,8 @@ def test_every_pair_with_a_winner_is_analysed_once_and_loaded_again(made, tmp_pa
         assert [one["issues"] for one in raw["instruction_following"].values()] == [[], []]
     assert not [one for one in check(made) if one.severity != "info"]
     rows = sen.load(made).table("analyses")
-    assert set(rows["suggestion"]) == set(found.table()["suggestion"])
+    said = {s.suggestion for one in found.explained for s in one.document.improvement_suggestions}
+    assert set(rows["suggestion"]) == said
     assert set(rows["analysis"]) == {one.path for one in found.explained}
     # Nothing is asked for twice.
     before = {path: path.read_bytes() for path in kept(made)}
@@ -90,7 +91,7 @@ def test_the_analyst_is_shown_the_skill_as_it_was(made, tmp_path):
     found = analyse(made, comparison="comparison-1.json", connection=offline(log=str(log)))
     assert "<script" not in found._repr_html_()
     assert "&lt;script" in found._repr_html_()
-    (document,) = found.documents
+    document = found.explained[0].document
     summary = document.comparison_summary
     assert (summary.winner_skill, summary.loser_skill) == (place, "none (without_skill)")
     assert (found.notes, "As it was." in requests(log)[0]) == ((), True)
