@@ -27,6 +27,7 @@ from skill_eval_nb.documents import (
     mend,
     to_json,
 )
+from skill_eval_nb.grading.check_types import CheckContext
 from skill_eval_nb.grading.judge import (
     Answer,
     Case,
@@ -37,6 +38,7 @@ from skill_eval_nb.grading.judge import (
     questions,
     same_model,
 )
+from skill_eval_nb.grading.outputs import CheckVerdict, list_outputs, verdict_unscored
 from skill_eval_nb.grading.structural import OF_TRANSCRIPT, verdicts_on
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered

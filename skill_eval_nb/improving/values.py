@@ -19,19 +19,18 @@ import msgspec
 
 from skill_eval_nb.disk import inside, leads_out, read_bytes, write_atomic
 from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse, to_json
-from skill_eval_nb.grading.structural.outputs import Content
-from skill_eval_nb.grading.structural.types import read_table
+from skill_eval_nb.grading.check_types import read_table
+from skill_eval_nb.grading.outputs import Content
 from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut, Terms
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import OF_EVALS, contents
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
-from skill_eval_nb.tables.columns import RunRef
-from skill_eval_nb.tables.frames import frame_of
+from skill_eval_nb.tables.columns import RunRef, frame_of
 from skill_eval_nb.text import brief, dollars, some
 from skill_eval_nb.view import Block, Shown, Text, reasons
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.workspace.files import SKILL_FILE, kept_skills, skill_now
 from skill_eval_nb.workspace.folders import OWN
+from skill_eval_nb.workspace.jobs import SKILL_FILE, kept_skills, skill_now
 from skill_eval_nb.workspace.writing import NotPlain, keep_beside, plain_value
 
 Part = Literal["structural_expectations", "expectations", "dimensions", "evals"]

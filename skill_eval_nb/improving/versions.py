@@ -15,11 +15,19 @@ from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats import deltas, pairing
 from skill_eval_nb.stats.values import EVAL, RUBRIC, better, natural, sort_stamps, values_of
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import brief, count, figure, in_quotes
-from skill_eval_nb.text_diff import Row, blocks_of, compare_lines, lines_of
+from skill_eval_nb.text import (
+    Row,
+    blocks_of,
+    brief,
+    compare_lines,
+    count,
+    figure,
+    in_quotes,
+    lines_of,
+)
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
-from skill_eval_nb.workspace.files import (
+from skill_eval_nb.workspace.jobs import (
     SKILL_FILE,
     KeptSkill,
     find_kept_skill,
@@ -32,7 +40,7 @@ from .values import only_suite, write_own
 if TYPE_CHECKING:
     import polars as pl
 
-    from skill_eval_nb.tables.frames import Backend
+    from skill_eval_nb.tables.columns import Backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,7 +386,7 @@ class Lineage(Shown):
         """One row per version: workspace, skill, metric and the fields of `Version`."""
         import polars as pl
 
-        from skill_eval_nb.tables.frames import to_pandas
+        from skill_eval_nb.tables.columns import to_pandas
 
         shared = {"workspace": pl.String, "skill": pl.String, "metric": pl.String}
         known = {name: getattr(self, name) for name in shared}
