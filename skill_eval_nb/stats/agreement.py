@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents.sides import UNSTATED
@@ -590,23 +591,15 @@ def _rater_difference(
     raters: Raters, level: float
 ) -> tuple[float | None, float | None, float | None]:
     """The first rater minus the second, evals averaged last, with its t interval."""
-    import numpy as np
+    import polars as pl
 
     apart = raters.matrix[:, 0] - raters.matrix[:, 1]
-    both = ~np.isnan(apart)
-    if not both.any():
+    rows = pl.DataFrame({"eval": raters.evals, "output": raters.outputs, "apart": apart})
+    rows, mean = rows.drop_nans("apart"), pl.col("apart").mean()
+    by_output = rows.group_by("eval", "output", maintain_order=True).agg(mean)
+    by_eval = by_output.group_by("eval", maintain_order=True).agg(mean)["apart"].to_list()
+    if not by_eval:
         return None, None, None
-    by_output = _means(apart[both], _from_zero(raters.outputs[both]))
-    evals = raters.evals[both][np.unique(raters.outputs[both], return_index=True)[1]]
-    by_eval = _means(by_output, _from_zero(evals))
-    estimate = float(by_eval.mean())
-    noise = eval_noise(by_eval)
+    estimate, noise = fmean(by_eval), eval_noise(by_eval)
     low, high = noise.interval(estimate, level) if noise else (None, None)
     return estimate, low, high
-
-
-def _means(values: np.ndarray[Any, Any], groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The mean of each group, numbered from 0."""
-    import numpy as np
-
-    return np.bincount(groups, values) / np.bincount(groups)

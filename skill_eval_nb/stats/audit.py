@@ -19,6 +19,7 @@ from .values import (
     METRICS,
     RUBRIC,
     RUN,
+    check_workspace,
     in_order,
     natural,
     runs_of,
@@ -449,11 +450,7 @@ def audit(workspace: Any) -> Any:
     """
     import polars as pl
 
-    if not hasattr(workspace, "polars"):
-        kind = type(workspace).__name__
-        raise TypeError(
-            f"`audit` takes a Workspace, for it needs several tables; this is a {kind}."
-        )
+    check_workspace(workspace, "audit")
     runs = runs_of(workspace)
     stated = ready_stated(frame_of(workspace, "stated"), runs)
     values = _values(runs, scores_of(workspace), stated)
@@ -480,30 +477,21 @@ def audit(workspace: Any) -> Any:
 def _values(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
     """The figures of the runs that the stated ones are about, as `misreadings` takes them."""
     import polars as pl
+    from polars import selectors as cs
 
-    wanted = {"overall_efficiency", *stated["metric"]}
-    beside = pl.col("output_chars", "passed", "failed").cast(pl.Int64)
-    long = [
-        runs.select(
-            *RUN,
-            pl.lit(metric).alias("metric"),
-            pl.col(metric).cast(pl.Float64).alias("value"),
-            beside,
-        )
-        for metric in METRICS
-        if metric in wanted
-    ]
+    beside = [*RUN, "output_chars", "passed", "failed"]
+    wanted = [name for name in METRICS if name in {"overall_efficiency", *stated["metric"]}]
+    of_runs = runs.select(*beside, pl.col(wanted).cast(pl.Float64).name.prefix("of "))
+    plain = of_runs.unpivot(cs.starts_with("of "), index=beside, variable_name="metric")
+    plain = plain.with_columns(pl.col("metric").str.strip_prefix("of "))
     dimensions = stated.filter(pl.col("metric").str.starts_with(RUBRIC))
+    asked = dimensions.select("workspace", "iteration", "metric").unique()
     rubric = (
-        runs.select(*RUN, beside)
-        .join(
-            dimensions.select("workspace", "iteration", "metric").unique(),
-            on=["workspace", "iteration"],
-            nulls_equal=True,
-        )
+        runs.select(beside)
+        .join(asked, on=["workspace", "iteration"], nulls_equal=True)
         .join(scores, on=[*RUN, "metric"], how="left", nulls_equal=True)
     )
-    values = pl.concat([*long, rubric.select(long[0].columns)])
+    values = pl.concat([plain, rubric.select(plain.columns)])
     whole = values.with_columns(pl.lit(None, pl.String).alias("skill"))
     return _part(pl.concat([values, whole]), stated)
 

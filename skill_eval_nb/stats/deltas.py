@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 
 FIGURES = ("estimate", "low", "high", "p", "mde", "mde_twice_evals", "mde_twice_runs")
 """What a comparison gives, each null if it cannot."""
+ASKED = ("worth", "level", "weighted", "verdict", "reason")
+"""What it was asked for, and the answer."""
 
 
 paired_evals = lru_cache(maxsize=4096)(PairedEvals)
@@ -121,35 +123,24 @@ def answers(
         own if adjustment is None else replace(own, **each.interval(1 - adjustment.alone))
         for own, each, adjustment in zip(alone, pairs, adjusted, strict=True)
     ]
-    worths = [
-        worth_having(metric, (own.baseline or 0.0) / asked.differences)
-        if asked.worth is None
-        else asked.worth
-        for metric, own in zip(metrics, found, strict=True)
-    ]
-    verdicts = [verdict(*each) for each in zip(found, metrics, worths, adjusted, strict=True)]
-    if several:
-        verdicts = [
-            (word, reason if n or not why else f"{reason[:-1]}: {some(why)}.")
-            for (word, reason), n, why in zip(
-                verdicts, rows["n_evals"], rows["why"].to_list(), strict=True
-            )
-        ]
-    figures = {
-        "scope": [asked.scope] * len(found),
-        **{name: [getattr(comparison, name) for comparison in found] for name in FIGURES},
-        "p_adjusted": [adjustment and adjustment.p for adjustment in adjusted],
-        "worth": worths,
-        "level": [asked.level] * len(found),
-        "weighted": [comparison.weighted for comparison in found],
-        "verdict": [word for word, _ in verdicts],
-        "reason": [reason for _, reason in verdicts],
-    }
+    answered = []
+    for row, own, adjustment in zip(rows.iter_rows(named=True), found, adjusted, strict=True):
+        metric, worth = row["metric"], asked.worth
+        if worth is None:
+            worth = worth_having(metric, (own.baseline or 0.0) / asked.differences)
+        word, reason = verdict(own, metric, worth, adjustment)
+        if several and not own.n_evals and row["why"]:
+            reason = f"{reason[:-1]}: {some(row['why'])}."
+        figures = {name: getattr(own, name) for name in FIGURES}
+        figures |= {"p_adjusted": adjustment and adjustment.p} if together else {}
+        asked_for = {"worth": worth, "level": asked.level, "weighted": own.weighted}
+        said = {"verdict": word, "reason": reason}
+        answered.append({"scope": asked.scope} | figures | asked_for | said)
+    columns = ["scope", *FIGURES, *(["p_adjusted"] if together else []), *ASKED]
     texts = dict.fromkeys(("scope", "verdict", "reason"), pl.String)
-    types = dict.fromkeys(figures, pl.Float64) | texts | {"weighted": pl.Boolean}
-    order = [*by, *figures, "n_evals", *BOTH, "n_unpaired", *(["unpaired"] if several else [])]
-    answered = rows.hstack(pl.DataFrame(figures, types)).select(order)
-    return answered if together else answered.drop("p_adjusted")
+    types = dict.fromkeys(columns, pl.Float64) | texts | {"weighted": pl.Boolean}
+    order = [*by, *columns, "n_evals", *BOTH, "n_unpaired", *(["unpaired"] if several else [])]
+    return rows.hstack(pl.DataFrame(answered, types)).select(order)
 
 
 def _pair_values(asked: DeltaQuestion, row: Mapping[str, Any], *, of_models: bool) -> PairedEvals:

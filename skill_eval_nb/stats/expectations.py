@@ -239,20 +239,12 @@ def _verdicts_and_runs(data: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
             "Give a Workspace, or its table `ws.expectations`."
         )
     table = rows_of_runs(data, "expectations")
-    key = [*RUN, *MODEL]
-    if is_table(data):
-        runs = table.select(*key, pl.lit(None, pl.String).alias("status")).clear()
-    else:
-        runs = runs_by_model(data).select(*key, "status").unique(RUN)
-    runs = runs.with_row_index("run")
-    verdicts = table.join(runs.select("run", *key), on=key, how="left", nulls_equal=True)
-    lone = verdicts.filter(pl.col("run").is_null()).drop("run")
-    further = lone.select(key).unique().with_row_index("run", offset=runs.height)
-    runs = pl.concat([runs, further], how="diagonal")
-    verdicts = pl.concat(
-        frame.select("run", *CHECK, *KIND, "passed")
-        for frame in (verdicts.drop_nulls("run"), lone.join(further, on=key, nulls_equal=True))
-    )
+    key, status = [*RUN, *MODEL], pl.lit(None, pl.String).alias("status")
+    runs = table.clear().with_columns(status) if is_table(data) else runs_by_model(data)
+    runs = runs.select(*key, "status").unique(RUN)
+    lone = table.join(runs, on=key, how="anti", nulls_equal=True).select(*key, status).unique()
+    runs = pl.concat([runs, lone]).with_row_index("run")
+    verdicts = table.join(runs, on=key, nulls_equal=True).select("run", *CHECK, *KIND, "passed")
     evals = runs.select(PLACE).unique().with_row_index("eval")
     errored = (pl.col("status") == "errored").fill_null(value=False).alias("errored")
     return verdicts, runs.join(evals, on=PLACE, nulls_equal=True).with_columns(errored)
@@ -391,22 +383,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     cells = in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
     key = [*GROUP, *SIDES, "layer", "text"]
     cells = _in_order(cells).with_columns(pl.struct(key).rle_id().alias("row"))
-    ids = pl.col("expectation_id").unique()
-    found = (
-        _figures_by_row(cells, level)
-        .drop("expectation_id")
-        .join(
-            cells.group_by("row").agg(
-                pl.when(ids.len() == 1).then(ids.first()).alias("expectation_id"),
-                pl.col("eval_name").unique(maintain_order=True).alias("evals"),
-                pl.col("eval_name")
-                .filter(~_enters_comparison())
-                .unique(maintain_order=True)
-                .alias("unpaired"),
-            ),
-            on="row",
-        )
-    )
+    found = _figures_by_row(cells, level)
     about = [*GROUP, *CHECK, *KIND, *SIDES]
     unpaired = pl.col("unpaired").list.len().cast(pl.Int64).alias("n_unpaired")
     return found.select(*about, *FIGURES, "n_evals", unpaired, "unpaired", "evals")
@@ -477,12 +454,14 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
     expected = passes * pl.col("scored") / verdicts
     rate, other = _rate(""), _rate("_baseline")
     difference, entered = rate - other, _enters_comparison()
+    ids, name = pl.col("expectation_id").unique(), pl.col("eval_name")
 
     def mean(rate: pl.Expr) -> pl.Expr:
         return pl.coalesce(rate.filter(entered).mean(), rate.mean())
 
     return cells.group_by("row", maintain_order=True).agg(
-        pl.col(*GROUP, *EVAL, "layer", "expectation_id", "text", *SIDES).first(),
+        pl.col(*GROUP, *EVAL, "layer", "text", *SIDES).first(),
+        pl.when(ids.len() == 1).then(ids.first()).alias("expectation_id"),
         pl.col("type").min(),
         pl.col("critical").max(),
         pl.col(*BOTH, *SCORED).sum(),
@@ -495,6 +474,8 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
         (verdicts - 1).clip(0).sum().alias("repeats"),
         _unrest("").mean().alias("flakiness"),
         _unrest("_baseline").mean().alias("baseline_flakiness"),
+        name.unique(maintain_order=True).alias("evals"),
+        name.filter(~entered).unique(maintain_order=True).alias("unpaired"),
     )
 
 

@@ -76,17 +76,8 @@ def borrow_variance(side: SideRuns, factor: float = NOISE_FACTOR) -> tuple[float
     return (NOISE_DF * factor * q * (1 - q) * k / checks + own) / df, df
 
 
-class Lean(NamedTuple):
-    """What evals lean to: the interval and p that borrowed noise gives, and the difference."""
-
-    low: float
-    high: float
-    p: float
-    estimate: float
-
-
-def borrow_noise(evals: Sequence[EvalRuns], level: float) -> Lean:
-    """These evals' mean difference in pass rate, by borrowed noise.
+def borrow_noise(evals: Sequence[EvalRuns], level: float) -> tuple[float, float, float, float]:
+    """These evals' mean difference in pass rate, by borrowed noise: low, high, p, estimate.
 
     V = sum (s^2 / K) / n^2 over all eval x side cells, its degrees of freedom by Welch and
     Satterthwaite; rates come in whole checks, so that half a step, c = sum (1 / 4m) / n, is taken
@@ -110,7 +101,7 @@ def borrow_noise(evals: Sequence[EvalRuns], level: float) -> Lean:
     step = math.fsum(1 / (4 * sum(side.checks or ())) for both in evals for side in both) / n
     low, high = noise.interval(estimate, level)
     p = noise.p(max(abs(estimate) - step, 0))
-    return Lean(max(low - step, -1.0), min(high + step, 1.0), p, estimate)
+    return max(low - step, -1.0), min(high + step, 1.0), p, estimate
 
 
 def lean(evals: Sequence[EvalRuns], counted: Sequence[EvalRuns], level: float) -> dict[str, Any]:
@@ -124,17 +115,17 @@ def lean(evals: Sequence[EvalRuns], counted: Sequence[EvalRuns], level: float) -
     """
     found = [borrow_noise(each, level) for each in (evals, counted)]
     words = {
-        NO_LEAN if each.p > 1 - level else "leans up" if each.estimate > 0 else "leans down"
-        for each in found
+        NO_LEAN if p > 1 - level else "leans up" if estimate > 0 else "leans down"
+        for *_, p, estimate in found
     }
     alike = len(words) == 1
-    ends = [end for each in found[: 1 if alike else 2] for end in (each.low, each.high)]
+    lows, highs, p_values, _ = zip(*found[: 1 if alike else 2], strict=True)
     improved = sum(one.mean > other.mean for one, other in evals)
     return {
         "lean": words.pop() if alike else NO_LEAN,
-        "lean_low": min(ends),
-        "lean_high": max(ends),
-        "lean_p": found[0].p if alike else max(each.p for each in found),
+        "lean_low": min(lows),
+        "lean_high": max(highs),
+        "lean_p": max(p_values),
         "improved": f"{improved} of {len(evals)}",
     }
 

@@ -41,6 +41,7 @@ from .values import (
     RUN,
     SIDES,
     Key,
+    check_workspace,
     in_polars,
     is_of_several_models,
     join_sides,
@@ -450,10 +451,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     """
     import polars as pl
 
-    if not callable(getattr(type(data), "polars", None)):
-        raise TypeError(
-            f"Notes rest on several tables: give a Workspace, not {type(data).__name__}."
-        )
+    check_workspace(data, "notes")
     own = in_polars(data)
     found = [note for maker in MAKERS for note in maker(own, baseline, level)]
     several = {*runs_by_model(own).filter(is_of_several_models()).select(GROUP).iter_rows()}

@@ -33,13 +33,6 @@ from .values import (
 )
 from .verdict import Answer, Both, Row, also_beyond, say_answer, word_of
 
-EXPLAINED = (
-    "The {headline} is the headline. The other metrics and the rubric dimensions are corrected for "
-    "multiple comparisons (Westfall and Young; p ≤ {alpha}, {others} intervals). An interval that "
-    "ends at 0 excludes 0 itself where there is a verdict."
-)
-"""What a page says of its figures."""
-
 
 def explain_adjustment(headline: str, level: float = 0.95) -> str:
     """How the figures of a page are adjusted, in a sentence or two.
@@ -48,8 +41,11 @@ def explain_adjustment(headline: str, level: float = 0.95) -> str:
     'The pass rate is the headline. The'
     """
     alpha = 1 - secondary_level(level)
-    return EXPLAINED.format(
-        headline=headline, others=f"{100 - 100 * alpha:g} %", alpha=f"{alpha:g}"
+    return (
+        f"The {headline} is the headline. The other metrics and the rubric dimensions are "
+        f"corrected for multiple comparisons (Westfall and Young; p ≤ {alpha:g}, "
+        f"{100 - 100 * alpha:g} % intervals). An interval that ends at 0 excludes 0 itself where "
+        "there is a verdict."
     )
 
 
@@ -134,11 +130,9 @@ def overview_of_these(ws: Workspace, baseline: str | None = None, **how: Any) ->
 
 def _tests(ws: Workspace, others: bool | None, level: float) -> list[tuple[str | list[str], float]]:
     """Metrics that are asked about together, and at which level; also those without a figure."""
-    headline = headline_of(metrics_of(ws))
-    alone: list[tuple[str | list[str], float]] = [(headline, level)]
-    rest = secondary_metrics(ws)
-    together: list[tuple[str | list[str], float]] = [(rest, secondary_level(level))]
-    return {None: alone + together, False: alone, True: together}[others]
+    tests: list[tuple[str | list[str], float]] = [(headline_of(metrics_of(ws)), level)]
+    tests.append((secondary_metrics(ws), secondary_level(level)))
+    return tests if others is None else [tests[others]]
 
 
 @statistic

@@ -84,9 +84,9 @@ def propose_families(data: Any) -> dict[tuple[Any, ...], tuple[str, list[str]]]:
     for place, own in evals.group_by(ITERATION, maintain_order=True):
         named, keys = FIRST_WORD.match, own.select("workspace", "eval_id").rows()
         words = [word[0] if (word := named(name)) else None for name in own["eval_name"]]
-        marked = {name: [marks.get(key) for key in keys] for name, marks in stated.items()}
-        ways: list[tuple[str, str, list[Any]]]
-        ways = [(STATED[name], f'"{name}"', marks) for name, marks in marked.items()]
+        ways: list[tuple[str, str, list[Any]]] = [
+            (STATED[name], f'"{name}"', [*map(marks.get, keys)]) for name, marks in stated.items()
+        ]
         ways.append(("their first words", "{…}", words))
         for common, cluster, marks in ways:
             members: dict[str | None, list[str]] = {}

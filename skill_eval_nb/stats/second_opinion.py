@@ -21,6 +21,7 @@ from .values import (
     ITERATION,
     MODEL,
     better,
+    check_workspace,
     in_order,
     in_polars,
     natural,
@@ -272,9 +273,7 @@ def second_opinion(workspace: Workspace) -> Any:
     """
     import polars as pl
 
-    if not hasattr(workspace, "polars"):
-        kind = type(workspace).__name__
-        raise TypeError(f"`second_opinion` takes a Workspace, not a table: this is a {kind}.")
+    check_workspace(workspace, "second_opinion")
     ws = in_polars(workspace)
     parts = [part for part in (ws, _of_other_skills(ws)) if part.polars("runs").height]
     known: dict[Any, list[Both]] = defaultdict(list)

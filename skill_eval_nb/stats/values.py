@@ -606,6 +606,17 @@ def cast_columns(frame: pl.DataFrame, types: Mapping[str, Any]) -> pl.DataFrame:
     return frame.select(value.cast(types[name]).alias(name) for name, value in known.items())
 
 
+def check_workspace(data: Any, statistic: str) -> None:
+    """See to it that a statistic of several tables gets them.
+
+    Raises:
+        TypeError: for a single table.
+    """
+    if is_table(data):
+        kind = type(data).__name__
+        raise TypeError(f"`{statistic}` needs several tables: give a Workspace, not a {kind}.")
+
+
 def is_table(data: Any) -> bool:
     """Whether `data` is a table, and not a `Workspace`."""
     return not hasattr(data, "polars")

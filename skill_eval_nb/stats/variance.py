@@ -456,7 +456,7 @@ def _runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFr
 
 
 def name_components(found: Estimated) -> pl.DataFrame:
-    """A row a cell × component that there is: `cell`, `level`, `component` and what `cells` has.
+    """A row a cell × level, in order: `cell`, `level`, `component` (or null), what `cells` has.
 
     What cannot be told apart is one component and has both names: without a second run of any
     eval `eval + run`, without a second judging of any run `run + judge`.
@@ -665,28 +665,19 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
     >>> variance(runs, "time_seconds").select("component", "variance", "share").rows()
     [('eval', 99.0, 0.98...), ('run', 2.0, 0.019...)]
     """
-    level = check_level(level)
-    found = estimate(judgings_of(data, metric))
-    figures = _figures(found.found, level)
-    rows = name_components(found).join(figures, on=["cell", "level"], maintain_order="left")
-    estimable = rows.drop_nulls("component").with_columns(dimension(), note())
-    return estimable.select(COLUMNS)
-
-
-def _figures(found: MeanSquares, level: float) -> pl.DataFrame:
-    """A row a cell × level: the figures of a component, `raw`, `spread` and `df`."""
-    import numpy as np
     import polars as pl
 
-    raw = found.components
-    low, high = component_bounds(found, level)
-    share_low, share_high = share_bounds(found, level)
-    cells, levels = np.indices(raw.shape)
-    columns = {"raw": raw, "low": low, "high": high, "share_low": share_low}
-    columns |= {"share_high": share_high, "spread": found.ms, "df": found.df}
-    rows = pl.DataFrame({name: values.ravel() for name, values in columns.items()})
-    keys = {"cell": cells.ravel().astype("uint32"), "level": levels.ravel().astype("int32")}
-    return _known_figures(rows.with_columns(**{name: pl.Series(key) for name, key in keys.items()}))
+    level = check_level(level)
+    known = estimate(judgings_of(data, metric))
+    found, figures = known.found, {"raw": known.found.components}
+    figures["low"], figures["high"] = component_bounds(found, level)
+    figures["share_low"], figures["share_high"] = share_bounds(found, level)
+    figures |= {"spread": found.ms, "df": found.df}
+    rows = name_components(known).with_columns(
+        pl.Series(name, own.ravel(), pl.Float64) for name, own in figures.items()
+    )
+    estimable = _known_figures(rows).drop_nulls("component").with_columns(dimension(), note())
+    return estimable.select(COLUMNS)
 
 
 def _known_figures(rows: pl.DataFrame) -> pl.DataFrame:

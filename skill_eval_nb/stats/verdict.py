@@ -88,17 +88,18 @@ def verdict(
     if p is not None and p <= 1 - found.level + TINY:
         gains = wording.estimate > 0 if which == "more" else wording.estimate < 0
         small = worth is not None and abs(wording.estimate) < worth - TINY
-        less = f", which is less than {wording.amount(worth or 0)}" if small else ""
+        less = f", which is less than {in_words(worth or 0, metric)}" if small else ""
         return "helps" if gains else "hurts", f"{wording.figures()}{less}."
+    outlook = f" Smallest detectable effect: {in_words(found.mde, metric)}." if found.mde else ""
     if found.margin is None:
-        return "unclear", f"{wording.figures()}.{wording.outlook()}"
+        return "unclear", f"{wording.figures()}.{outlook}"
     adjusted_ = adjusted is not None and adjusted.alone < 1 - found.level - TINY
     inner = "adjusted interval" if adjusted_ else f"{100 * (2 * found.level - 1):.3g} % interval"
     if worth is not None and found.margin <= worth + TINY:
-        inside = f"the {inner} lies within ±{wording.amount(worth)}"
+        inside = f"the {inner} lies within ±{in_words(worth, metric)}"
         return "no worthwhile difference", f"{wording.figures()}: {inside}."
-    ruled_out = f" Any difference beyond {wording.amount(found.margin)} can be ruled out ({inner})."
-    return "unclear", f"{wording.figures()}.{ruled_out}{wording.outlook()}"
+    beyond = f"Any difference beyond {in_words(found.margin, metric)} can be ruled out ({inner})."
+    return "unclear", f"{wording.figures()}. {beyond}{outlook}"
 
 
 def sentence(word: str | None, metric: str, who: str, where: str) -> str:
@@ -347,15 +348,6 @@ class _Sentence:
         """The alpha, if it is not the usual one."""
         alpha = 1 - self.found.level
         return f" (p ≤ {figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""
-
-    def outlook(self) -> str:
-        """What could have been found."""
-        found = self.found.mde
-        return "" if found is None else f" Smallest detectable effect: {self.amount(found)}."
-
-    def amount(self, value: float) -> str:
-        """A size with its unit."""
-        return in_words(value, self.metric)
 
     def _interval_text(self) -> str:
         found = self.found

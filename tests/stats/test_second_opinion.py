@@ -177,7 +177,7 @@ def test_by_hand_in_either_kind(backend: Any) -> None:
     assert {name: row[name] for name in same} == {name: own[name] for name in same}
     stated = {"metric": "pass_rate", "claimed": 0.4, "printed": "+0.40", "path": "benchmark.json"}
     assert {name: row[name] for name in stated} == stated
-    with pytest.raises(TypeError, match="not a table"):
+    with pytest.raises(TypeError, match="give a Workspace"):
         second_opinion(world(CLEAR).runs)
 
 
