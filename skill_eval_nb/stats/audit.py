@@ -139,7 +139,15 @@ def ready_stated(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         .drop("scope")
     )
     printed = pl.col("stated_statistic") != "runs"  # and no mean of what its rows say
-    return figures.with_columns(_rounding_columns(figures)).with_columns(
+    texts = [
+        text.removesuffix(".0") if metric in WHOLE else text
+        for text, metric in figures.select(pl.col("printed").fill_null(""), "metric").iter_rows()
+    ]
+    pairs = zip(texts, figures["value"], strict=True)
+    exact = [(*rounding_of(text, value), is_plain(text)) for text, value in pairs]
+    types = {"own": pl.Float64, "coarse": pl.Float64, "plain": pl.Boolean}
+    figures = figures.hstack(pl.DataFrame(exact, types, orient="row"))
+    return figures.with_columns(pl.col("plain") & (pl.col("configuration") != DELTA)).with_columns(
         pl.when(metric == RUNS_EACH)
         .then(0.0)
         .when("plain")
@@ -147,22 +155,6 @@ def ready_stated(stated: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         .otherwise("own")
         .alias("half")
     )
-
-
-def _rounding_columns(figures: pl.DataFrame) -> list[pl.Series]:
-    import polars as pl
-
-    printed = [
-        text.removesuffix(".0") if metric in WHOLE else text
-        for text, metric in figures.select(pl.col("printed").fill_null(""), "metric").iter_rows()
-    ]
-    found = [rounding_of(*pair) for pair in zip(printed, figures["value"], strict=True)]
-    return [
-        pl.Series("own", [each.half for each in found], pl.Float64),
-        pl.Series("coarse", [each.coarse for each in found], pl.Float64),
-        pl.Series("plain", [is_plain(text) for text in printed], pl.Boolean)
-        & (figures["configuration"] != DELTA),
-    ]
 
 
 PARTS = ["with_mean", "baseline_mean", "with_configuration", "baseline"]

@@ -390,30 +390,19 @@ def strata(paired: pl.DataFrame, scope: Scope, level: float) -> dict[tuple[Any, 
     return texts
 
 
-def mark_stand_in(found: pl.DataFrame, facts: Facts, keys: Sequence[str]) -> pl.DataFrame:
-    """Rows of `deltas` with `stand_in`: whether the stand-in ran a side, or judged what is judged.
+def mark_stand_in(row: Row, sides: Sequence[Row]) -> Row:
+    """A row of `deltas` with `stand_in`: whether the stand-in ran a side, or judged what is judged.
 
-    Then there is no verdict, and the reason begins with why. `keys` tell comparisons apart.
+    Then there is no verdict, and the reason begins with why.
     """
-    import polars as pl
-
-    marks = [
-        any(
-            side["offline"] or (is_judged(metric) and side["judged_offline"])
-            for name in (one, other)
-            if (side := facts.get((*group, name)))
-        )
-        for *group, metric, one, other in found.select(*keys, "metric", *SIDES).iter_rows()
-    ]
-    stand_in, why = pl.col("stand_in"), pl.lit(OF_STAND_IN)
-    says = {
-        **{name: pl.when(~stand_in).then(name) for name in (*VERDICTS, *ADDITIONS)},
-        "reason": pl.when(stand_in).then(pl.format("{} {}", why, "reason")).otherwise("reason"),
-        "warnings": pl.when(stand_in).then(pl.concat_list(why, "warnings")).otherwise("warnings"),
-    }
-    at = found.columns.index("n_evals")
-    marked = found.insert_column(at, pl.Series("stand_in", marks, pl.Boolean))
-    return marked.with_columns(**{name: says[name] for name in found.columns if name in says})
+    judged = is_judged(row["metric"])
+    made = any(side["offline"] or (judged and side["judged_offline"]) for side in sides if side)
+    if not made:
+        return {**row, "stand_in": False}
+    none = {name: None for name in (*VERDICTS, *ADDITIONS) if name in row}
+    warnings = {"warnings": [OF_STAND_IN, *row["warnings"]]} if "warnings" in row else {}
+    reason = f"{OF_STAND_IN} {row['reason']}"
+    return {**row, **none, **warnings, "reason": reason, "stand_in": True}
 
 
 def settle(

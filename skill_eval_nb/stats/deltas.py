@@ -505,22 +505,23 @@ def deltas_by_eval(
     pairs = pair_sides(asked.data, values_of(asked.data, *metrics), baseline, versus, pool)
     paired = leave_out(pairs.paired, pairs.others)
     by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
-    why = pl.col("unpaired")
-    found = answers(paired, asked, by, together=[*GROUP, *SIDES]).with_columns(
-        pl.when(why.is_null()).then("verdict").alias("verdict"),
-        pl.coalesce(why, "reason").alias("reason"),
-    )
-    known = Known(asked, pairs)
-    leans = [dict.fromkeys(LEANS)] * len(found)
-    if pool != "model" and asked.less is None:
-        names = [*GROUP, *EVAL, *SIDES, "metric"]
-        additions = Additions(known, pairs._replace(paired=paired), names)
-        leans = [additions.lean_of(row) for row in found.to_dicts()]
-    types = {name: kind for name, kind in _types_beside().items() if name in LEANS}
-    found = found.hstack(pl.DataFrame(leans, types))
-    found = pairs.turn(mark_stand_in(found, known.facts, asked.keys))
-    found = settle_looks(found, asked.data, level)
-    return found.select(pl.exclude("n_unpaired", "unpaired"), why)
+    found, known = answers(paired, asked, by, together=[*GROUP, *SIDES]), Known(asked, pairs)
+    names = [*GROUP, *EVAL, *SIDES, "metric"]
+    alone = pool != "model" and asked.less is None
+    additions = Additions(known, pairs._replace(paired=paired), names) if alone else None
+    rows = []
+    for row in found.to_dicts():
+        if row["unpaired"] is not None:
+            row |= {"verdict": None, "reason": row["unpaired"]}
+        lean = dict.fromkeys(LEANS) if additions is None else additions.lean_of(row)
+        rows.append(mark_stand_in(row | lean, known.of(row).sides))
+    beside = {name: kind for name, kind in _types_beside().items() if name in LEANS}
+    types = found.schema | beside | {"stand_in": pl.Boolean}
+    at = found.columns.index("n_evals")
+    columns = [*found.columns[:at], "stand_in", *found.columns[at:], *LEANS]
+    turned = pairs.turn(pl.DataFrame(rows, types).select(columns))
+    settled = settle_looks(turned, asked.data, level)
+    return settled.select(pl.exclude("n_unpaired", "unpaired"), "unpaired")
 
 
 def _types_beside() -> dict[str, Any]:
@@ -595,9 +596,10 @@ def answer_deltas(
         errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
         again = failures.get(tuple(row[name] for name in by)) if errors else None
         whose = not pooled and any(side.get("several") for side in compared.sides)
-        settled.append(row | settle(row, again, sentences, none=none, whose=whose))
+        own = row | settle(row, again, sentences, none=none, whose=whose)
         if additions is not None:
-            settled[-1] |= additions.lean_of(settled[-1]) | additions.step_of(settled[-1])
+            own |= additions.lean_of(own) | additions.step_of(own)
+        settled.append(mark_stand_in(own, compared.sides))
     types = {
         "warnings": pl.List(pl.String),
         "verdict_with_errors": pl.String,
@@ -605,6 +607,6 @@ def answer_deltas(
         **_types_beside(),
     }
     after = found.columns.index("reason") + 1
+    types["stand_in"] = pl.Boolean
     order = [*found.columns[:after], *types, *found.columns[after:]]
-    found = pl.DataFrame(settled, found.schema | types).select(order)
-    return pairs.turn(mark_stand_in(found, known.facts, asked.keys))
+    return pairs.turn(pl.DataFrame(settled, found.schema | types).select(order))

@@ -79,19 +79,15 @@ Note = dict[str, Any]
 """A row of `notes`."""
 
 
-def note(of: Row, kind: str, text: str, **about: Any) -> Note:
-    """A note on the group of a row and on its configuration, unless it is about single runs."""
-    named: Note = {name: of.get(name) for name in GROUP}
-    named["configuration"] = None if "run_number" in of else of.get("configuration")
-    return {
-        **named,
-        "evals": [],
-        "expectations": [],
-        "runs": [],
-        "kind": kind,
-        "text": text,
-        **about,
-    }
+def note(rows: Sequence[Row], kind: str, text: str, **about: Any) -> Note:
+    """A note on rows of a group, or on single runs of it, with the names of their evals."""
+    named: Note = {name: rows[0].get(name) for name in (*GROUP, "configuration")}
+    evals = list(dict.fromkeys(row["eval_name"] for row in rows if "eval_name" in row))
+    named |= {"evals": evals, "expectations": [], "runs": [], "kind": kind, "text": text}
+    if "run_number" in rows[0]:
+        runs = list(dict.fromkeys(run_name(row, full=True) for row in rows))
+        named |= {"configuration": None, "runs": runs}
+    return named | about
 
 
 def group_of(row: Row) -> tuple[str | None, ...]:
@@ -131,11 +127,8 @@ def note_gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[No
         evals = count(gain["n_evals"], "paired eval")
         differs = {metric: value for metric, value in paid.items() if value} or paid
         price = some(in_words(value, metric, with_sign) for metric, value in differs.items())
-        yield note(
-            gain,
-            kind="gain and cost",
-            text=f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run.",
-        )
+        text = f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run."
+        yield note([gain], "gain and cost", text)
 
 
 def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:
@@ -157,11 +150,8 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
         advice = "it is mostly the judge, so judge each output more often."
         more = f"{some(judge)}: {advice}" if judge else ""
         title = f"More noise than effect, {_sides_of(rows[0])}"
-        yield note(
-            rows[0],
-            kind="noisy dimension",
-            text=" ".join(filter(None, (f"{title}: {some(effects)}.", runs, more))),
-        )
+        text = " ".join(filter(None, (f"{title}: {some(effects)}.", runs, more)))
+        yield note(rows, "noisy dimension", text)
 
 
 def _unproven(ws: Workspace, found: pl.DataFrame) -> pl.DataFrame:
@@ -205,13 +195,9 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
             own = [row for row in every if row["class"] == kind]
             own.sort(key=lambda row: (-len(row["evals"]), row["text"]))
             if own:
-                yield note(
-                    own[0],
-                    kind=kind,
-                    text=sentence(own, len(every), level),
-                    evals=list(dict.fromkeys(name for row in own for name in row["evals"])),
-                    expectations=[row["text"] for row in own],
-                )
+                evals = list(dict.fromkeys(name for row in own for name in row["evals"]))
+                about = {"evals": evals, "expectations": [row["text"] for row in own]}
+                yield note(own, kind, sentence(own, len(every), level), **about)
 
 
 def _say_hurts(rows: Sequence[Row], every: int, level: float) -> str:  # noqa: ARG001
@@ -269,14 +255,10 @@ def unsteady_evals(ws: Workspace, baseline: str | None, level: float) -> Iterato
             f"{in_quotes(row['eval_name'], 40)} ({row['changed']} of {row['expectations']})"
             for row in found
         ]
-        yield note(
-            found[0],
-            kind="flaky eval",
-            text=f"Many expectations changed from run to run in {some(shares, NAMED)}. "
-            "Run these evals more often, or word their expectations more strictly.",
-            evals=[row["eval_name"] for row in found],
-            expectations=list(dict.fromkeys(text for row in found for text in row["text"])),
-        )
+        text = f"Many expectations changed from run to run in {some(shares, NAMED)}. "
+        text += "Run these evals more often, or word their expectations more strictly."
+        moving = list(dict.fromkeys(text for row in found for text in row["text"]))
+        yield note(found, "flaky eval", text, expectations=moving)
 
 
 LOST = {
@@ -304,13 +286,8 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
             for name, rows in those.items()
             if rows
         ]
-        yield note(
-            own[0],
-            kind="left out",
-            text=f"Not in every figure: of {count(every, 'run')} {'; '.join(parts)}.",
-            evals=list(dict.fromkeys(row["eval_name"] for row in own)),
-            runs=[run_name(row, full=True) for row in own],
-        )
+        text = f"Not in every figure: of {count(every, 'run')} {'; '.join(parts)}."
+        yield note(own, "left out", text)
 
 
 def note_unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
@@ -322,13 +299,9 @@ def note_unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator
             gaps = [
                 f"{in_quotes(row['eval_name'], 40)} ({brief(row['unpaired'], 80)})" for row in alone
             ]
-            yield note(
-                alone[0],
-                kind="unpaired",
-                text=f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
-                f"{_sides_of(rows[0])}: {some(gaps, NAMED)}. Run what is missing.",
-                evals=[row["eval_name"] for row in alone],
-            )
+            text = f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
+            text += f"{_sides_of(rows[0])}: {some(gaps, NAMED)}. Run what is missing."
+            yield note(alone, "unpaired", text)
 
 
 def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
@@ -338,13 +311,8 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
             key=lambda row: (-abs(row["modified_z"]), side(row["configuration"]), run_name(row))
         )
         runs = [f"{run_name(row)} {_usual(row)}" for row in rows]
-        yield note(
-            rows[0],
-            kind="outlier",
-            text=f"Far from the others: {some(runs, NAMED)}.{_change(rows[0])}",
-            evals=list(dict.fromkeys(row["eval_name"] for row in rows)),
-            runs=list(dict.fromkeys(run_name(row, full=True) for row in rows)),
-        )
+        text = f"Far from the others: {some(runs, NAMED)}.{_change(rows[0])}"
+        yield note(rows, "outlier", text)
 
 
 def _usual(row: Row) -> str:
@@ -378,7 +346,7 @@ def broken_triggers(ws: Workspace, baseline: str | None, level: float) -> Iterat
     for row in trigger_doubts(ws).iter_rows(named=True):
         if row["doubt"] in ("never triggers", "always triggers"):
             text = f"The measurement is broken: {lower_first(row['message'])}"
-            yield note(row, "broken measurement", text)
+            yield note([row], "broken measurement", text)
 
 
 def note_families(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
@@ -386,7 +354,7 @@ def note_families(ws: Workspace, baseline: str | None, level: float) -> Iterator
     proposed = propose_families(ws)
     for of in runs_by_model(ws).select(GROUP).unique().iter_rows(named=True):
         if found := proposed.get(tuple(of[name] for name in ITERATION)):
-            yield note(of, "families", found[0], evals=found[1])
+            yield note([of], "families", found[0], evals=found[1])
 
 
 MAKERS = (
