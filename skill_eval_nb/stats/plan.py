@@ -329,27 +329,18 @@ def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
     Without variances where what lies between evals is not known.
     """
     n_evals, between, lacks = both[0].now[0], both[0].between, ONE_EVAL
+    runs_seen = all(side.run is not None for side in both)
+    judges_seen = all(side.judge is not None for side in both)
+    noise = [(side.run or 0, side.judge or 0) for side in both]
     if len(both) > 1:
         n_evals, between = _effect(*both, rate=unit_of(str(keys[-1])) == "rate")
-        lacks = ONE_PAIR
-        if any(side.judge is None for side in both):
-            both = [
-                side
-                if side.run is None
-                else replace(side, run=side.run + (side.judge or 0), judge=None)
-                for side in both
-            ]
-        if any(side.run is None for side in both):
-            both = [replace(side, run=None, judge=None) for side in both]
+        lacks, judges_seen = ONE_PAIR, judges_seen and runs_seen
+        if not judges_seen:
+            noise = [(run + judge if runs_seen else 0, 0) for run, judge in noise]
     if scope == "suite":
-        unknown = any(side.run is None for side in both)
-        between, lacks = None if unknown else 0.0, NO_SECOND_RUN
+        between, lacks = 0.0 if runs_seen else None, NO_SECOND_RUN
     _, n_runs, n_judgings = (max(sizes) for sizes in zip(*(side.now for side in both), strict=True))
-    runs = n_runs if any(side.run is None for side in both) else None
-    judgings = n_judgings if any(side.judge is None for side in both) else None
-    variances = None
-    if between is not None:
-        variances = Variances(between, tuple((side.run or 0, side.judge or 0) for side in both))
+    variances = None if between is None else Variances(between, tuple(noise))
     silent = variances is not None and variances.none
     alike = between == 0 and lacks != NO_SECOND_RUN
     seen = f"{n_evals:,} × {n_runs:,} runs"
@@ -358,17 +349,17 @@ def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
         f"No noise was seen in {seen}: nothing can be planned from that.": silent,
         f"The variances rest on {n_evals} evals: a rough guess.": n_evals < ROUGH,
         f"Evals were not seen to differ, which {n_evals} of them cannot rule out.": alike,
-        "No eval was run twice: what another run would add is unknown.": runs is not None,
+        "No eval was run twice: what another run would add is unknown.": not runs_seen,
         "No output was judged twice: what another judging would add is unknown.": (
-            judgings is not None and str(keys[-1]).startswith(RUBRIC)
+            not judges_seen and str(keys[-1]).startswith(RUBRIC)
         ),
     }
     notes = [doubt for doubt, holds in doubts.items() if holds]
     return Basis(
         keys=keys,
         variances=None if silent else variances,
-        runs=runs,
-        judgings=judgings,
+        runs=None if runs_seen else n_runs,
+        judgings=None if judges_seen else n_judgings,
         now=(n_evals, n_runs, n_judgings),
         price=_sum([side.price for side in both]),
         seconds=_sum([side.seconds for side in both]),
