@@ -6,7 +6,7 @@ It also has the text that a plan displays.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -45,42 +45,6 @@ FIRST = 6
 
 LONGEST = 50
 """Characters of an eval's name in a line of the order."""
-
-
-def name_blocks(
-    plan: Spec, whole: Estimate, warnings: Iterable[str]
-) -> Iterator[tuple[str, Block]]:
-    """What a plan displays, with what matters most for the decision first.
-
-    Each block comes with a name. The folder is read to see what is missing.
-    """
-    todo, usd, at_most = plan.todo, whole.usd, " at most" * bool(plan.looks)
-    place = f"{plan.folder} ({plan.why_iteration})"
-    yield "title", Title(f"Plan: iteration-{plan.iteration} of {plan.skill_name}", place)
-    counts = [
-        Card(f"{len(plan.cells):,}", count(len(plan.cells), "run").partition(" ")[2]),
-        Card(f"{sum(run.missing.execute for run in todo):,}", "to execute"),
-        Card(f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
-        Card(usd.dollars if usd is not None else "unknown", f"estimated{at_most}"),
-        *([Card(dollars(plan.budget_usd), "budget")] if plan.budget_usd is not None else ()),
-    ]
-    yield "counts", Cards(counts)
-    yield "size", Text(_plan_size(plan, todo))
-    marked = [(Mark("warning", "look"), warning) for warning in warnings]
-    yield "warnings", Table(("", ""), marked, "Look at this before starting")
-    yield "settings", Pairs(tuple(_setting_rows(plan)), "What is run")
-    if estimate := tuple(_estimate_rows(whole)):
-        yield "estimate", Table(HEADS, estimate, "Estimate, low to high", right=HEADS[1:])
-    else:
-        yield "estimate", Text("nothing is missing that costs money.", "Estimate:")
-    yield "assumptions", Items(whole.assumptions, soft=True)
-    order = tuple(
-        f"{brief(run.cell.eval_name, LONGEST)}, {run.cell.configuration}, run {run.cell.run_number}"
-        for run in todo[:FIRST]
-    )
-    yield "order", Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))
-    last = "plan.start() begins; nothing is spent before" if todo else "everything is done"
-    yield "start", Text(last)
 
 
 def _plan_size(plan: Spec, todo: tuple[Run, ...]) -> str:
@@ -199,7 +163,36 @@ class Plan(Spec, Shown):
         return self.connection.why_not() if calls and self.todo else None
 
     def _blocks(self) -> Iterator[Block]:
-        return (block for _, block in name_blocks(self, self.estimate, self.warnings))
+        """What matters most for the decision comes first; the folder says what is missing."""
+        whole = self.estimate
+        todo, usd, at_most = self.todo, whole.usd, " at most" * bool(self.looks)
+        place = f"{self.folder} ({self.why_iteration})"
+        yield Title(f"Plan: iteration-{self.iteration} of {self.skill_name}", place)
+        counts = [
+            Card(f"{len(self.cells):,}", count(len(self.cells), "run").partition(" ")[2]),
+            Card(f"{sum(run.missing.execute for run in todo):,}", "to execute"),
+            Card(f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
+            Card(usd.dollars if usd is not None else "unknown", f"estimated{at_most}"),
+            *([Card(dollars(self.budget_usd), "budget")] if self.budget_usd is not None else ()),
+        ]
+        yield Cards(counts)
+        yield Text(_plan_size(self, todo))
+        marked = [(Mark("warning", "look"), warning) for warning in self.warnings]
+        yield Table(("", ""), marked, "Look at this before starting")
+        yield Pairs(tuple(_setting_rows(self)), "What is run")
+        if estimate := tuple(_estimate_rows(whole)):
+            yield Table(HEADS, estimate, "Estimate, low to high", right=HEADS[1:])
+        else:
+            yield Text("nothing is missing that costs money.", "Estimate:")
+        yield Items(whole.assumptions, soft=True)
+        first = (run.cell for run in todo[:FIRST])
+        order = tuple(
+            f"{brief(cell.eval_name, LONGEST)}, {cell.configuration}, run {cell.run_number}"
+            for cell in first
+        )
+        yield Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))
+        last = "plan.start() begins; nothing is spent before" if todo else "everything is done"
+        yield Text(last)
 
     def summary(self) -> str:
         """Its size, price and warnings, as text."""

@@ -14,13 +14,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 import skill_eval_nb as sen
-from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.stand_in.agent import best_skill
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits, Refused
-from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.triggers import Attempt, Query, measure, measurement
 from skill_eval_nb.triggers.attempt import (
     instead_of,
@@ -31,7 +28,7 @@ from skill_eval_nb.triggers.attempt import (
     staged,
 )
 from tests import bubblewrap
-from tests.stand_in import Fault, RiggedStandIn
+from tests.stand_in import RiggedStandIn
 from tests.triggers.made import (
     FLY,
     OPENED,
@@ -53,20 +50,6 @@ BROKEN = went(status="errored", reason="it fell over")
 
 def opens_for_kites(task):
     return OPENED if "kite" in task.prompt else ASTRAY
-
-
-@bubblewrap.needed
-@pytest.mark.parametrize(
-    ("kind", "seconds", "told"), [("silence", 0.5, "0.5 s"), ("refusal", 60.0, "refus")]
-)
-def test_a_time_out_or_refusal_is_errored(tmp_path, kind, seconds, told):
-    connection = Connection(stand_in=RiggedStandIn(faults=(Fault(kind),)))
-    limits = Limits(turns=3, seconds=seconds)
-    found = measured(tmp_path, FLY, runs=1, connection=connection, limits=limits)
-    [one] = found.attempts
-    assert one.outcome == "errored"
-    assert told in (one.reason or "").lower()
-    assert found.rates["rate"].to_list() == [None]
 
 
 def test_sixteen_candidates_at_once_do_not_see_each_other_nor_what_it_is_for(tmp_path):
@@ -413,20 +396,6 @@ def test_the_ceiling_holds_and_the_rest_is_made_with_more_money(tmp_path, bought
     assert sum(one.cost_usd or 0 for one in whole.attempts) == pytest.approx(whole.cost_usd)
 
 
-@bubblewrap.needed
-def test_what_was_in_flight_never_passed_the_ceiling(bought):
-    cap = bought(dry_run=True).price.cap_usd
-    found = bought(budget_usd=3.5 * cap)
-    spent, flying, most = 0.0, {}, 0.0
-    for event in read_journal(found.folder).events:
-        if event["event"] == "launched":
-            flying[event["launch"]] = event["worst_usd"]
-        elif flying.pop(event.get("launch"), None) is not None:
-            spent += event["usd"]
-        most = max(most, spent + sum(flying.values()))
-    assert 2 * cap < most <= 3.5 * cap, "several were in flight"
-
-
 def test_an_errored_attempt_stays_where_there_is_no_money_to_make_it_again(tmp_path):
     broken = went(status="errored", reason="it fell over", cost_usd=0.5)
     options = {"model": HAIKU, "limits": Limits(usd=0.6), "runs": 1, "budget_usd": 0.7}
@@ -434,34 +403,3 @@ def test_an_errored_attempt_stays_where_there_is_no_money_to_make_it_again(tmp_p
     found = measured(tmp_path, FLY, run=pytest.fail, retry_errored=True, **options)
     assert [(one.outcome, one.cost_usd) for one in found.attempts] == [("errored", 0.5)]
     assert (found.status, found.cost_usd) == ("partial", 0.5)
-
-
-# ── a known rule with known noise ────────────────────────────────────────────────────────────────
-
-OPENS, STRAYS, RUNS = 0.7, 0.3, 12
-DESCRIPTION = "Builds kites from paper and string."
-YES = [Query(f"Build kites of paper number {n}", should_trigger=True) for n in "abcde"]
-NO = [Query(f"Sing a song, verse {n}", should_trigger=False) for n in "abcde"]
-
-
-@bubblewrap.needed
-def test_the_rates_and_the_scores_of_a_known_router_come_back(tmp_path):
-    listed = f"- kites: {DESCRIPTION}"
-    assert all(best_skill(one.query, listed) == "kites" for one in YES)
-    assert not any(best_skill(one.query, listed) for one in NO)
-    make_skill(tmp_path / "kites", description=DESCRIPTION)
-    noisy = Connection(stand_in=StandIn(opens=OPENS, strays=STRAYS))
-    found = measured(tmp_path, *YES, *NO, runs=RUNS, limits=Limits(turns=1), connection=noisy)
-    rows = found.rates.to_dicts()
-    for wanted, chance in ((True, OPENS), (False, STRAYS)):
-        own = [row for row in rows if row["should_trigger"] is wanted]
-        hits, runs = sum(row["n_triggered"] for row in own), len(own) * RUNS
-        assert sum(row["n_not_triggered"] for row in own) == runs - hits
-        assert binomtest(hits, runs, chance).pvalue > 0.01
-        held = sum(row["low"] <= chance <= row["high"] for row in own)
-        assert held >= len(own) - 1
-    [row] = found.scores.to_dicts()
-    precision = OPENS / (OPENS + STRAYS)
-    assert row["run_recall_low"] <= OPENS <= row["run_recall_high"]
-    assert row["run_precision_low"] <= precision <= row["run_precision_high"]
-    assert row["run_f1_low"] <= 2 * precision * OPENS / (precision + OPENS) <= row["run_f1_high"]

@@ -302,7 +302,7 @@ class Bank(World):
 
     def __init__(self, root) -> None:
         super().__init__(root)
-        self.executor = Paying(routed, lambda task: 200 + 37 * len(task.prompt) % 1500)
+        self.executor = Paying(routed, tokens=lambda task: 200 + 37 * len(task.prompt) % 1500)
 
     def optimise(self, **options):
         given = {"model": HAIKU, "limits": LIMITS, "executor": self.executor}
