@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.running.needs_harness import needs_harness
+from tests.running.agents import needs_harness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

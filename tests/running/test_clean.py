@@ -23,7 +23,7 @@ from skill_eval_nb.running.executors.harness import session_id
 from tests import bubblewrap
 from tests.corpus.build import lay
 from tests.models.scripted import Scripted
-from tests.running.scripted_agent import scripted_agent
+from tests.running.agents import scripted_agent
 from tests.stand_in import RiggedStandIn, serve
 
 pytestmark = bubblewrap.needed

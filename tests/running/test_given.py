@@ -122,7 +122,7 @@ def test_broken_front_matter_is_told_with_what_was_found(tmp_path, content, told
         read_skill(tmp_path)
 
 
-# ── suite ──────────────────────────────────────────────────────────────────────────────────────
+# ── suite ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def read(folder: Path, raw: Any) -> Suite:
@@ -167,7 +167,7 @@ def test_every_fault_at_once(tmp_path):
     hold("suite", [one.replace(str(tmp_path), "HOME") for one in caught.value.faults])
 
 
-# ── input files ────────────────────────────────────────────────────────────────────────────────
+# ── input files ──────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_path_in_the_working_folder_is_the_one_in_the_prompt(tmp_path, skill):

@@ -29,9 +29,9 @@ from tests import bubblewrap
 from tests.corpus.build import lay
 from tests.grading.sandbox.made import MIB, marker, running
 from tests.models.scripted import Scripted, good
+from tests.running.agents import DONE, scripted_agent
 from tests.running.made_jobs import job_plan, until
 from tests.running.made_plans import make_skill
-from tests.running.scripted_agent import DONE, scripted_agent
 
 pytestmark = bubblewrap.needed
 
@@ -203,7 +203,7 @@ def test_the_same_attacks_succeed_where_nothing_keeps_them_in(host):
         until(end_all)
 
 
-# ── what an agent leaves among its outputs ───────────────────────────────────────────────────
+# ── what an agent leaves among its outputs ───────────────────────────────────────────────────────
 
 CHECKED = {
     "expectations": [{"text": "forged", "passed": True, "evidence": "forged"}],

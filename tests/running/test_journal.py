@@ -79,7 +79,7 @@ def test_a_link_in_the_way_of_the_trial_is_not_written_through(tmp_path):
     assert (folder / "other").read_text() == "mine"
 
 
-# ── the journal ────────────────────────────────────────────────────────────────────────────────
+# ── the journal ──────────────────────────────────────────────────────────────────────────────────
 
 PLANNED = {"event": "planned", "fingerprint": {"runs": {"a": [1, 2]}, "grading": {}}}
 

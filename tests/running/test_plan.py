@@ -199,7 +199,7 @@ def test_the_estimate_is_of_what_is_missing_and_what_was_spent_counts(tmp_path):
     assert any("$0.50 that is left of the budget" in one for one in more.warnings)
 
 
-# ── shown ──────────────────────────────────────────────────────────────────────────────────────
+# ── shown ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_page_escapes_what_files_say(tmp_path):
@@ -214,7 +214,7 @@ def test_the_page_escapes_what_files_say(tmp_path):
         assert one in unescape(page), one
 
 
-# ── runs, their order and their folders ────────────────────────────────────────────────────────
+# ── runs, their order and their folders ──────────────────────────────────────────────────────────
 
 
 def order(count: int, sides: list[str], runs: int, seed: int = 0, fingerprint: str = "f"):
@@ -259,7 +259,7 @@ def test_folder_names_are_safe_known_as_evals_and_each_once(named):
         assert len(name) < 100
 
 
-# ── which iteration ────────────────────────────────────────────────────────────────────────────
+# ── which iteration ──────────────────────────────────────────────────────────────────────────────
 
 
 def test_it_is_the_one_that_was_begun_or_the_next_that_nobody_else_has_filled(tmp_path):

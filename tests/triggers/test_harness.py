@@ -18,7 +18,7 @@ from skill_eval_nb.running.executors.harness import session_id
 from skill_eval_nb.triggers import Query
 from skill_eval_nb.triggers.attempt import mark
 from tests.corpus.build import lay
-from tests.running.needs_harness import needs_harness
+from tests.running.agents import needs_harness
 from tests.stand_in import RiggedStandIn
 from tests.triggers.made import lines, make_skill, measured
 

@@ -312,7 +312,7 @@ class Offline:
         if self.through not in ("messages-api", "claude-code"):
             raise ValueError(
                 f"through={self.through!r} is not an executor that can run offline; choose "
-                "'messages-api' and 'claude-code'."
+                "'messages-api' or 'claude-code'."
             )
 
     @property

@@ -257,7 +257,7 @@ def test_a_job_that_cannot_go_on_says_why_and_loses_nothing(
     assert finished(tmp_path, judgings=0).finished == 6
 
 
-# ── watching ───────────────────────────────────────────────────────────────────────────────────
+# ── watching ─────────────────────────────────────────────────────────────────────────────────────
 
 
 class Scripted:

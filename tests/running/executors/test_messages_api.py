@@ -18,8 +18,7 @@ from skill_eval_nb.running.protocol import Limits
 from tests.bubblewrap import needed
 from tests.golden import hold, lines_of
 from tests.grading.sandbox.made import marker, running
-from tests.running.executors.claude_code.scripted import Conversation, say, use
-from tests.running.executors.made_tasks import NAME, execute, skill, task
+from tests.running.agents import NAME, Conversation, execute, say, skill, task, use
 
 pytestmark = needed
 DONE = say("Done.")
@@ -115,7 +114,7 @@ def test_without_a_sandbox_only_where_that_is_spelled_out(tmp_path, monkeypatch)
         available.cache_clear()
 
 
-# ── skills ─────────────────────────────────────────────────────────────────────────────────────
+# ── skills ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -145,7 +144,7 @@ def test_a_skill_file_that_is_a_link_is_not_followed(tmp_path):
     assert worked(tmp_path, DONE, skill=offered, sandbox="none")[0].status == "errored"
 
 
-# ── tools ──────────────────────────────────────────────────────────────────────────────────────
+# ── tools ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture
@@ -226,7 +225,7 @@ def test_faults_of_arguments_are_those_that_json_schema_finds(name, data):
     assert (fault(name, arguments) is None) == fine
 
 
-# ── an agent that tries what it must not (more of it: tests/running/test_hostile.py) ───────────
+# ── an agent that tries what it must not (more of it: tests/running/test_hostile.py) ─────────────
 
 
 def test_a_link_leads_nowhere_outside(used, tmp_path):

@@ -176,7 +176,7 @@ def test_a_meter_goes_to_another_process_and_its_spending_is_counted_once():
         pickle.dumps(reservation)
 
 
-# ── spending ───────────────────────────────────────────────────────────────────────────────────
+# ── spending ─────────────────────────────────────────────────────────────────────────────────────
 
 CALLS = st.lists(st.tuples(st.integers(1, 1000), st.floats(0, 1), st.sampled_from("ysr")))
 
@@ -230,7 +230,7 @@ def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the
     assert (read_noted(path), read_noted(tmp_path / "2")) == (0.0, None)
 
 
-# ── money ──────────────────────────────────────────────────────────────────────────────────────
+# ── money ────────────────────────────────────────────────────────────────────────────────────────
 
 NOISE = 1e-9
 

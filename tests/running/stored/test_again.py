@@ -287,7 +287,7 @@ def test_a_batch_within_a_budget(workspace: Path, model: RiggedStandIn) -> None:
     assert (len(anew.judged), anew.message) == (4, "")
 
 
-# ── finding ────────────────────────────────────────────────────────────────────────────────────
+# ── finding ──────────────────────────────────────────────────────────────────────────────────────
 
 
 PART = "iteration-2/eval-1-lend-a-book/with_skill/run-1/grading.json".split("/")

@@ -25,10 +25,8 @@ from skill_eval_nb.running.executors.harness import Process
 from skill_eval_nb.running.protocol import Execution
 from tests.grading.evidence.made import pdf, picture
 from tests.grading.sandbox.made import marker, running
-from tests.running.executors.claude_code.scripted import Conversation, say, use
-from tests.running.executors.made_tasks import NAME, execute, skill, task
+from tests.running.agents import NAME, Conversation, execute, needs_harness, say, skill, task, use
 from tests.running.made_jobs import until
-from tests.running.needs_harness import needs_harness
 from tests.stand_in import Fault, RiggedStandIn
 
 PROMPT = "@c.txt /do it"
@@ -128,7 +126,7 @@ def test_what_the_model_will_not_do_is_the_reason(tmp_path, kind, told):
     assert told in (execution.reason or "")
 
 
-# ── a harness that behaves badly ──────────────────────────────────────────────────────────────────
+# ── a harness that behaves badly ─────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.skipif(
@@ -158,7 +156,7 @@ def test_one_whose_output_nobody_reads_is_ended_too(tmp_path):
     assert asyncio.run(at_once()) == -signal.SIGKILL
 
 
-# ── events ────────────────────────────────────────────────────────────────────────────────────────
+# ── events ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def answer(number: str, block: str) -> dict:
@@ -184,7 +182,7 @@ def test_of_an_event_usage_stays_in_the_result_and_paths_of_this_machine_are_lef
     assert events_of([result | own]) == (result,)
 
 
-# ── whether the skill was opened ──────────────────────────────────────────────────────────────────
+# ── whether the skill was opened ─────────────────────────────────────────────────────────────────
 
 NOTES = "# Notes\n\nRead every commit.\n\nLeave out what nobody notices.\n\nWrite one sentence.\n"
 
@@ -220,7 +218,7 @@ def test_a_skill_counts_as_opened_where_it_was_given_and_not_by_a_line_by_chance
     assert not was_opened("notes", "", [gave("anything")])
 
 
-# ── the forwarder, as it is run inside: with Python's own library alone ───────────────────────────
+# ── the forwarder, as it is run inside: with Python's own library alone ──────────────────────────
 
 CLIENT = """
 import socket, sys

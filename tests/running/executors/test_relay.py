@@ -17,7 +17,7 @@ from skill_eval_nb.models import Connection, StandIn, Tally, Usage
 from skill_eval_nb.running.executors import relay as relay_room
 from skill_eval_nb.running.executors.relay import AnswerReader, Relay
 from tests.models.scripted import Answer, Scripted, Seen
-from tests.running.executors.claude_code.scripted import Conversation, say
+from tests.running.agents import Conversation, say
 from tests.stand_in import Fault, RiggedStandIn, serve
 
 BODY = {
@@ -261,6 +261,13 @@ def test_no_answer_brings_the_key_back(monkeypatch, status, user, kind):
     assert not [one for one in (KEY, sent, "hunter2") if one in said]
 
 
+def test_an_address_that_cannot_be_reached_is_told_without_its_password(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    answer = posted(Connection("http://me:hunter2-hunter2@127.0.0.1:9"))
+    assert (answer.status_code, "cannot be reached" in answer.text) == (502, True)
+    assert "hunter2" not in answer.text
+
+
 def test_a_cut_answer_is_cut_here_too_and_counts_at_its_worst():
     tally = Tally()
     with serve(RiggedStandIn(faults=(Fault("cut"),))) as address, pytest.raises(httpx2.HTTPError):
@@ -287,7 +294,7 @@ def test_a_client_that_leaves_ends_its_call():
     assert tally.open == Usage()
 
 
-# ── answer ─────────────────────────────────────────────────────────────────────────────────────
+# ── answer ───────────────────────────────────────────────────────────────────────────────────────
 
 START = {"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}}
 TEXT = {"type": "content_block_delta", "delta": {"text": 'data: {"type": "message_stop"}\n\n'}}
