@@ -15,9 +15,9 @@ from skill_eval_nb.stats.values import no_such, order_iterations
 from skill_eval_nb.tables import Workspace
 
 from ..ui import Child, Node, Panel, action, h, quiet_action, style
-from ..ui.paid import Task
+from ..ui.paid import NOT_BEGUN
 from ..ui.parts import choose, notice, tabs, waiting_note
-from ..ui.source import PATIENCE, Later, Source, tell_landed
+from ..ui.source import PATIENCE, Later, Source, Task, tell_landed
 from .cards import (
     Card,
     Decision,
@@ -240,6 +240,7 @@ class Drafts(Panel):
         self._judgings[draft.key] = Task(
             "judging a draft",
             lambda report, stop: try_out(draft, ws, progress=report, stop=stop, **given),
+            NOT_BEGUN,
             self.show,
             lambda _: self.show(),
         )

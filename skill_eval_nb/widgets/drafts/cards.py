@@ -18,7 +18,7 @@ from skill_eval_nb.view import Mark, Text, blocks_of
 from skill_eval_nb.workspace import NO_ITERATION
 
 from ..ui import Child, Node, h
-from ..ui.paid import Task, asking_card, at_most
+from ..ui.paid import asking_card, at_most
 from ..ui.parts import (
     blocks_view,
     button,
@@ -35,7 +35,7 @@ from ..ui.parts import (
     text_area,
     waiting_note,
 )
-from ..ui.source import Later
+from ..ui.source import Later, Task
 
 if TYPE_CHECKING:
     from skill_eval_nb.improving import Aggregate, Suggestion, Tried

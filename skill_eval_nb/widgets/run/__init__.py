@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skill_eval_nb.models import Connection, Prices
+from skill_eval_nb.models import Connection
 from skill_eval_nb.models.stand_in import JUDGE as STAND_IN_JUDGE
 from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running import judge_again
@@ -23,6 +22,7 @@ from skill_eval_nb.running.rejudging import FILE
 from skill_eval_nb.running.spec import iterations_of
 from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import clock, count, dollars
+from skill_eval_nb.view import blocks_of
 from skill_eval_nb.workspace import NO_ITERATION, NothingToLoad
 
 from ..ui import Child, Node, action, h, style
@@ -38,13 +38,12 @@ from ..ui.paid import (
     models_with_prices,
     preview_dry_run,
 )
-from ..ui.parts import details, figure, notice, place, soft
+from ..ui.parts import blocks_view, details, notice, place, soft
 from ..ui.source import PATIENCE, Source
 from .plan import (
     BATCHES,
     FixedArgs,
     Form,
-    PlanPreview,
     Unfinished,
     find_unfinished,
     first_evals_hint,
@@ -52,7 +51,6 @@ from .plan import (
     home_of,
     make,
     open_form,
-    plan_view,
     unfinished_view,
 )
 from .progress import (
@@ -366,37 +364,43 @@ class RunPanel(PaidPanel):
 
     def _draw_run_tab(self, task: Running | None) -> Child:
         launch, preview = self._launch, self._launch.plan
-        hint = preview and first_evals_hint(preview, launch.form, self._fixed)
+        hint = why = planned = go_on = None
+        if preview is not None:
+            hint, planned = first_evals_hint(preview, launch.form, self._fixed), preview.found
+            go_on = preview.continues if preview.todo else None
+            # why runs errored is shown with the runs of the last job, if these are shown
+            why = None if task is not None else errors_view(preview.errored)
+        label = f"Continue {go_on}" if go_on else "Start"
         return [
             ended_view(task) if task is not None else None,
             answers_view(self._answers),
-            unfinished_view(self._unfinished, preview.found if preview is not None else None),
-            launch.view(
-                "What to run", form_view(launch), lambda plan: self._draw_plan(plan, task), hint
-            ),
+            unfinished_view(self._unfinished, planned),
+            launch.view("What to run", form_view(launch), why, label=label, instead=hint),
         ]
-
-    def _draw_plan(self, preview: PlanPreview, task: Running | None) -> Child:
-        # why runs errored is shown with the runs of the last job, if these are shown
-        why = None if task is not None else errors_view(preview.errored)
-        go_on = preview.todo and preview.continues
-        label = f"Continue {go_on}" if go_on else "Start"
-        return plan_view(preview.shown, [self._launch.row(preview, label), why])
 
     def _draw_judge_tab(self, task: WorkspaceTask[Any] | None) -> Child:
         launch = self._judging
-        path = launch.form.path_in(self.home)
+        found = launch.plan and launch.plan.found
+        form = judge_form_view(launch, self._iterations)
+        more = found and self._say_judging(found)
         return [
             judged_view(task) if task is not None else None,
-            launch.view(
-                "What to judge again",
-                judge_form_view(launch, self._iterations),
-                lambda plan: [
-                    judge_plan_view(plan.found, path, self._prices),
-                    launch.row(plan, "Judge again"),
-                ],
-            ),
+            launch.view("What to judge again", form, more, label="Judge again"),
         ]
+
+    def _say_judging(self, found: JudgedAgain) -> Iterator[Node]:
+        """What else is to be known of judging runs again, beside its own blocks."""
+        if found.estimate is None or not found.n_missing:
+            return
+        by = ", ".join(f"{count(n, 'judging')} by {name}" for name, n in found.before.items())
+        so_far = f"So far there are {by}." if by else "No judging says by whom it was before."
+        usd = found.estimate.usd
+        yield h("p", f"Estimated: {usd.dollars if usd else 'no price known'}. {so_far}")
+        if (self._judging.form.path_in(self.home) / FILE).is_file():
+            yield notice("A batch is under way there: starting with the same settings collects it.")
+        date = self._prices.date if self._prices is not None else ""
+        rests = [h("li", words) for words in assumptions([found.estimate], "", date)]
+        yield details("What the price rests on", h("ul", rests), key="assumptions")
 
     @action
     def put_away(self) -> None:
@@ -464,33 +468,6 @@ def judge_form_view(launch: Launch[Preview], iterations: Sequence[str]) -> Itera
     yield launch.control("batch")
 
 
-def judge_plan_view(found: JudgedAgain, path: Path, prices: Prices | None) -> Iterator[Node]:
-    """What judging the runs below a path comes to."""
-    yield h("h4", "What it comes to")
-    part = found.estimate
-    left = Counter(run.reason for run in found.left_out)
-    lines = [h("li", f"{count(number, 'run')}: {why}") for why, number in left.items()]
-    if lines:
-        yield details(f"{count(left.total(), 'run')} left out", h("ul", lines), key="left")
-    if part is None or not found.n_missing:
-        return
-    figures = [
-        figure(f"{part.number:,}", "judging" if part.number == 1 else "judgings"),
-        figure(str(part.calls), "calls"),
-        figure(part.usd.dollars if part.usd is not None else "no price known", "estimated"),
-        figure(dollars(found.worst_usd), "at most") if found.worst_usd is not None else None,
-    ]
-    yield h("div", figures, cls="sen-job-figures")
-    by = ", ".join(f"{count(n, 'judging')} by {name}" for name, n in found.before.items())
-    so_far = f"So far there are {by}." if by else "No judging says by whom it was before."
-    yield h("p", f"{found.model} judges. {so_far}")
-    if (path / FILE).is_file():
-        yield notice("A batch is under way there: starting with the same settings collects it.")
-    rests = assumptions([part], "", prices.date if prices is not None else "")
-    content = h("ul", [h("li", words) for words in rests])
-    yield details("What the price rests on", content, key="assumptions")
-
-
 def judged_view(at: WorkspaceTask[JudgedAgain]) -> Node:
     """How it ended."""
     now, result = at.progress, at.result
@@ -503,13 +480,13 @@ def judged_view(at: WorkspaceTask[JudgedAgain]) -> Node:
     spent = now.spent_usd
     if result is not None and result.cost_usd is not None:
         spent = result.cost_usd
-    _, *lost = repr(result).splitlines()  # after its counts
+    lost = [*blocks_of(result)][1:] if result is not None else []  # after its counts
     command = h("code", f"sen.charts.variance_components(sen.load({place(at.home)!r}))")
     return ended_card(
         JUDGING,
         ("Not all of it", "odd") if partial else HEADINGS[at.status],
         f"{now.done:,} of {now.total:,} judgings, {dollars(spent)}, {clock(at.seconds)}",
         h("p", message),
-        h("ul", [h("li", line) for line in lost]),
+        blocks_view(lost),
         h("p", "Next: ", command, " shows how much of the noise is the judge's.", cls="sen-next"),
     )

@@ -20,7 +20,7 @@ from skill_eval_nb.running.spec import iterations_of, reason_errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.stats.values import OFFLINE
 from skill_eval_nb.text import brief, did_you_mean, dollars, in_terms
-from skill_eval_nb.view import Block, Items, Pairs, blocks_of
+from skill_eval_nb.view import blocks_of
 from skill_eval_nb.workspace.jobs import PLANNED, STARTED, read_job, read_settings
 
 from ..ui import Child, Node, h
@@ -32,7 +32,7 @@ from ..ui.paid import (
     in_labels,
     make_token,
 )
-from ..ui.parts import blocks_view, button, details, entry, frame, notice, ticks
+from ..ui.parts import button, details, entry, frame, notice, ticks
 
 Folder = str | os.PathLike[str]
 
@@ -168,7 +168,6 @@ class PlanPreview(Preview):
     Attributes:
         suite: the evals that there are; None if they cannot be read.
         found: the plan; None if something stands in the way.
-        shown: what is shown of it; empty without a plan.
         todo: its runs that are not complete.
         errored: by the folder of a run that is stored as errored why it is.
         continues: the iteration that it continues; "" if it begins one.
@@ -176,7 +175,6 @@ class PlanPreview(Preview):
 
     suite: Suite | None
     found: Plan | None = None
-    shown: tuple[Block, ...] = ()
     todo: int = 0
     errored: Mapping[str, str] = field(default_factory=dict)
     continues: str = ""
@@ -292,13 +290,6 @@ def first_evals_hint(preview: PlanPreview, form: Form, fixed: FixedArgs) -> Node
         h("pre", f"sen.draft_evals({asked}, dry_run=True)\nsen.drafts(sen.draft_evals({asked}))"),
         h("p", "Without a model, sen.draft_evals gives a form to fill in.", cls="sen-soft"),
     )
-
-
-def plan_view(shown: Sequence[Block], start: Child) -> Node:
-    """The plan; `start` begins it, and stands next to its price, above what is to be unfolded."""
-    below = [block for block in shown if isinstance(block, Pairs | Items)]
-    above = [block for block in shown if block not in below]
-    return h("div", blocks_view(above), start, blocks_view(below))
 
 
 MOST = 3

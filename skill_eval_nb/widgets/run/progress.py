@@ -22,10 +22,10 @@ from skill_eval_nb.text import brief, clock, count, dollars
 
 from ..show.transcript import show_last_steps
 from ..ui import Node, h
-from ..ui.paid import HEADINGS, Task, ended_card, running_card
+from ..ui.paid import HEADINGS, ended_card, plan_view, running_card
 from ..ui.parts import button, details, figure, pill, place, soft, table, waiting_note
-from ..ui.source import Background, tell_landed
-from .plan import PlanPreview, plan_view
+from ..ui.source import Background, Task, tell_landed
+from .plan import PlanPreview
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Cell, Job, Plan
@@ -61,7 +61,7 @@ class WorkspaceTask(Task[T]):
         self.home = home
         self._landed, self._landed_at = progress.share, time.monotonic()
         self._landing = Background(lambda: None, lambda error: log.error("%s", error))
-        super().__init__(doing, do, self.show, lambda _: self._conclude(), progress)
+        super().__init__(doing, do, progress, self.show, lambda _: self._conclude())
 
     def _take_progress(self, now: Any) -> None:
         # in the thread of the work alone: no landing begins once that has ended

@@ -30,27 +30,25 @@ from skill_eval_nb.triggers.queries import set_in
 
 from ..ui import Child, Node, action, h, quiet_action, style
 from ..ui.paid import (
+    NOT_BEGUN,
     Launch,
     PaidForm,
     PaidPanel,
     Preview,
-    Task,
     at_most,
     faults_view,
     form_field,
     models_with_prices,
     preview_dry_run,
 )
-from ..ui.parts import button, details, notice
-from ..ui.source import tell_landed
+from ..ui.parts import button, details, notice, place, soft
+from ..ui.source import Task, tell_landed
 from .queries import Grid, Stored, files_view, queries_view, tags_of
 from .results import (
     ended_view,
     optimised_view,
     results_view,
-    run_plan_view,
     running_view,
-    search_plan_view,
     writing_view,
 )
 
@@ -304,6 +302,7 @@ class TriggerPanel(PaidPanel):
         task = Task(
             DOING[tab],
             lambda report, stop: call(*inputs, progress=report, stop=stop),
+            NOT_BEGUN,
             self.show,
             lambda task: self._end(tab, task),
         )
@@ -324,15 +323,21 @@ class TriggerPanel(PaidPanel):
 
     def _run_tab(self, task: Task[Any] | None) -> Child:
         launch, found = self._running, stored_runs(self._running.plan)
+        attempts = found.attempts if found is not None else ()
+        errored = any(attempt.outcome == "errored" for attempt in attempts)
+        again = launch.control("again") if errored else None
         return [
             ended_view(task),
-            launch.view(
-                "How queries are run",
-                measuring_form(launch),
-                lambda plan: [run_plan_view(launch, plan.found), launch.row(plan)],
-            ),
+            launch.view("How queries are run", measuring_form(launch), again, self._say_place()),
             results_view(found) if found is not None else None,
         ]
+
+    def _say_place(self) -> Node | None:
+        """Where what is planned in this tab is kept."""
+        plan = self.launches[self._tab].plan
+        if plan is None or plan.found is None:
+            return None
+        return soft(f"Kept in {place(plan.found.folder)}; what is there is not paid for again.")
 
     # ── a better description ─────────────────────────────────────────────────────────────────
 
@@ -373,14 +378,11 @@ class TriggerPanel(PaidPanel):
         launch, found = self._searching, self._found
         look = "main" if found is None else ""
         writes = found is not None and found.status != "broken"
+        form = search_form(launch, self._running.form)
         return [
             notice(self._written, fine=True, key="written") if self._written else None,
             ended_view(task),
-            launch.view(
-                "Description search",
-                search_form(launch, self._running.form),
-                lambda plan: [search_plan_view(plan.found), launch.row(plan, look=look)],
-            ),
+            launch.view("Description search", form, self._say_place(), look=look),
             optimised_view(found, self._chosen if writes else None) if found is not None else None,
             writing_view(self.skill / SKILL_FILE, self._diff, self._unfit) if writes else None,
         ]

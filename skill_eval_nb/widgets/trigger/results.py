@@ -15,19 +15,19 @@ from skill_eval_nb.triggers.optimisation import OptimisingProgress
 from skill_eval_nb.view import Mark, Text, blocks_of
 
 from ..ui import Child, Node, h
-from ..ui.paid import NOT_BEGUN, Launch, Preview, Task, asking_card, faults_view
+from ..ui.paid import NOT_BEGUN, asking_card, faults_view
 from ..ui.parts import (
     blocks_view,
     button,
     details,
     diff_view,
-    figure,
     notice,
     pill,
     place,
     soft,
     spans,
 )
+from ..ui.source import Task
 from ..ui.track import Axis, interval_track
 
 if TYPE_CHECKING:
@@ -39,16 +39,10 @@ if TYPE_CHECKING:
 
 Figures = Mapping[str, Any]
 """A row of a table of `stats`."""
-SCORES = {
-    "precision": "of what triggered, the share that should",
-    "recall": "of what should trigger, the share that did",
-    "f1": "both in one",
-    "accuracy": "of all queries, the share that did right",
-}
 GROUPS = {True: "Should trigger", False: "Should not trigger"}
 LEGEND = (
-    "Each line goes from 0 to 100% of a query's runs, and is shaded where its rate should be; "
-    "the bar is the 95% interval."
+    "A query triggers where at least half of its runs do. Each line goes from 0 to 100% of its "
+    "runs, and is shaded where its rate should be; the bar is the 95% interval."
 )
 THRESHOLD = 0.5
 """The rate from which on a query triggers."""
@@ -61,11 +55,10 @@ def results_view(measured: Measured) -> Node:
         if attempt.outcome != "not run":
             query = attempt.query.query, attempt.query.should_trigger
             attempts.setdefault(query, []).append(attempt)
-    n_run = sum(map(len, attempts.values()))
-    of = "" if n_run == len(measured.attempts) else f" of {len(measured.attempts):,}"
-    cost = "" if measured.cost_usd is None else f", {dollars(measured.cost_usd)}"
-    title = f"{n_run:,}{of} runs, by {measured.model} ({measured.executor}){cost}"
-    rates = sorted(iterate_rows(measured.rates), key=_put_wrong_first)
+    *blocks, _ = blocks_of(measured)  # the last one is the table of what is below
+    rates = sorted(
+        iterate_rows(measured.rates), key=lambda row: (row["right"] is None, row["right"] or 0.0)
+    )
     groups = []
     for should, heading in GROUPS.items():
         rows = [row for row in rates if row["should_trigger"] is should]
@@ -74,38 +67,12 @@ def results_view(measured: Measured) -> Node:
         groups.append([head, h("ul", lanes, cls="sen-trig-lanes")] if rows else None)
     return h(
         "section",
-        h("h4", title),
-        map(_doubt, iterate_rows(measured.doubts)),
-        map(_scores, iterate_rows(measured.scores)),
+        blocks_view(blocks),
         _errored(measured),
         soft(LEGEND),
         groups,
         aria_label="what was measured",
     )
-
-
-def _put_wrong_first(row: Figures) -> tuple[bool, float]:
-    return row["right"] is None, row["right"] or 0.0  # without a share of right runs last
-
-
-def _doubt(doubt: Figures) -> Node | None:
-    if doubt["broken"]:
-        return faults_view([doubt["message"]], title="The measurement is broken.")
-    return notice(doubt["message"], key=f"doubt-{doubt['doubt']}")
-
-
-def _scores(row: Figures) -> Node:
-    tiles = []
-    for name, means in SCORES.items():
-        interval = between(row[f"{name}_low"], row[f"{name}_high"]) or "no interval"
-        noun = f"{name.replace('f1', 'F1')}, {interval}"
-        tiles.append(figure(percent(row[name]), noun, title=means))
-    words = (
-        f"By query: one triggers where at least {THRESHOLD:.0%} of its runs do; "
-        f"{count(row['n_positive'], 'query')} that should, {row['n_negative']:,} that "
-        "should not. Intervals (95%) are for other queries like these."
-    )
-    return h("div", h("div", tiles, cls="sen-job-figures"), soft(words))
 
 
 def between(low: float | None, high: float | None) -> str:
@@ -175,30 +142,6 @@ def _run(attempt: Attempt) -> str:
     if attempt.cost_usd:
         facts.append(dollars(attempt.cost_usd))
     return ", ".join(filter(None, facts))
-
-
-WORK = h("h4", "What will be done")
-
-
-def run_plan_view(launch: Launch[Preview], measured: Measured) -> Child:
-    """How many runs, and what they cost."""
-    due, total = measured.price, len(measured.attempts)
-    beside = ", ".join(measured.others) or "no other skill"
-    left, cost = "all are there already.", "Nothing is missing that costs money."
-    if due.attempts:
-        there = total - due.attempts
-        already = f" ({there:,} are there already)" if there else ""
-        left = f"{count(due.attempts, 'run')} to make{already}, {count(due.calls, 'call')} at most."
-        cost = f"Price: {due.usd}."
-    errored = any(attempt.outcome == "errored" for attempt in measured.attempts)
-    size = f"{count(len(measured.queries), 'query')} × {launch.form.runs} = {count(total, 'run')}"
-    return [
-        WORK,
-        h("p", h("b", size), f": {left}"),
-        h("p", cost),
-        launch.control("again") if errored else None,
-        soft(f"Other skills: {beside}. Kept in {place(measured.folder)}."),
-    ]
 
 
 def ended_view(task: Task[Any] | None) -> Node | None:
@@ -286,13 +229,6 @@ STEPS = {
     "proposing": "A model proposes the description of round {round}. ",
     "measuring again": "Measuring the winner on fresh runs. ",
 }
-KEPT = "What is there of it already is in this price, and is not paid for again."
-
-
-def search_plan_view(found: Optimised) -> Child:
-    """How many runs at most, and what they cost."""
-    texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text))
-    return [WORK, texts, soft(f"Kept in {place(found.folder)}. {KEPT}")]
 
 
 def running_view(task: Task[Any]) -> Node:

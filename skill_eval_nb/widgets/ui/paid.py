@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from skill_eval_nb.models import Prices
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.protocol import Refused, executor_names, refuse
-from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats.values import OFFLINE, no_such
 from skill_eval_nb.text import clock, dollars, in_terms, lower_first
+from skill_eval_nb.view import Block, Items, Pairs, Shown, blocks_of
 
 from . import Panel, action
 from .parts import (
     Act,
+    blocks_view,
     button,
     choose,
     entry,
@@ -31,7 +30,7 @@ from .parts import (
     tick,
     waiting_note,
 )
-from .source import PATIENCE, Background
+from .source import PATIENCE, Background, Task
 from .tree import Child, Node, h
 
 # ── forms ────────────────────────────────────────────────────────────────────────────────────────
@@ -180,6 +179,7 @@ class Preview:
     Attributes:
         faults: what stands in its way.
         found: what would be done; None if something stands in its way.
+        shown: what is shown of it; empty without a plan.
         token: another one if somebody who looks at it would see something else.
         complete: what to say if nothing is left to do; None if something is.
         costs: whether money may be spent, as far as is known.
@@ -187,6 +187,7 @@ class Preview:
 
     faults: tuple[str, ...] = ()
     found: Any = None
+    shown: tuple[Block, ...] = ()
     token: str = ""
     complete: str | None = None
     costs: bool = False
@@ -218,6 +219,7 @@ def preview_dry_run(
         return Preview(tuple(in_labels(fault, *forms) for fault in error.faults))
     return Preview(
         found=found,
+        shown=tuple(blocks_of(found)) if isinstance(found, Shown) else (),
         token=make_token(inputs, found),
         complete=find_complete(found),
         costs=getattr(found, worst) != 0,
@@ -353,20 +355,29 @@ class Launch(Generic[P]):
         return setting.view(value, ("set", name), faulty=faulty, typed=name in self.typed)
 
     def view(
-        self, title: str, form: Child, draw: Callable[[P], Child], instead: Child = None
+        self,
+        title: str,
+        form: Child,
+        *more: Child,
+        label: str = "Start",
+        look: str = "main",
+        instead: Child = None,
     ) -> Node:
         """The form, what stands in its way above; next to it what would be done, and its price.
 
         Args:
             title: of the form.
             form: its controls.
-            draw: draws a plan that nothing stands in the way of.
+            more: what stands below a plan, above its button.
+            label: of the button that starts it.
+            look: the kind of the button.
             instead: what stands below the sentence that there is no plan.
         """
         content: Child = waiting_note(MAKING)
         if self.plan is not None:
             content = [h("h4", "No plan yet"), h("p", OBSTACLE), instead]
-            content = content if self.plan.found is None else draw(self.plan)
+            if self.plan.found is not None:
+                content = plan_view(self.plan.shown, [*more, self.row(self.plan, label, look)])
         stale = " sen-stale" * (self.plan is not None and self.current is None)
         controls = h(
             "section",
@@ -407,6 +418,13 @@ class Launch(Generic[P]):
         )
 
 
+def plan_view(shown: Sequence[Block], start: Child) -> Node:
+    """A plan; `start` begins it, and stands next to its price, above what is to be unfolded."""
+    below = [block for block in shown if isinstance(block, Pairs | Items)]
+    above = [block for block in shown if block not in below]
+    return h("div", blocks_view(above), start, blocks_view(below))
+
+
 def faults_view(faults: Iterable[str], title: str = "") -> Node | None:
     """What stands in the way."""
     lines = [h("li", fault, dir="auto") for fault in faults]
@@ -429,121 +447,7 @@ def at_most(usd: float | None) -> str:
 
 # ── under way, and how it ended ──────────────────────────────────────────────────────────────────
 
-T = TypeVar("T")
-
-BETWEEN = 0.2
-"""Seconds at least between two times that progress is shown."""
-
-TICK = 1.0
-"""Seconds between two times that it is shown without progress."""
-
-log = logging.getLogger(__name__)
-
-
 NOT_BEGUN = AskingProgress(0, 0, 0, 0.0, "")
-
-
-class Task(Generic[T]):
-    """Work that takes its time, in a thread of its own.
-
-    Attributes:
-        doing: what it does, after "it is": "running iteration-1".
-        status: `done` if it came to a result, `failed` if it raised.
-        stopping: whether somebody asked it to stop.
-        progress: the last progress; its `share` is how much is done, 0 to 1.
-        result: None until there is one.
-        message: why it ended without a result; None otherwise.
-    """
-
-    def __init__(
-        self,
-        doing: str,
-        do: Callable[[Callable[[Any], None], threading.Event], T],
-        progressed: Callable[[], object],
-        ended: Callable[[Any], object] = lambda _: None,
-        progress: Any = NOT_BEGUN,
-    ) -> None:
-        """Begin it.
-
-        Args:
-            doing: what it does.
-            do: the work; it gets where to report progress, and what is set once it is to stop.
-            progressed: called, in its thread, when there is progress to see.
-            ended: called with it, in its thread, once it is over.
-            progress: the progress at first.
-        """
-        self.doing = doing
-        self.status: Literal["running", "done", "stopped", "failed"] = "running"
-        self.stopping = False
-        self.progress = progress
-        self.result: T | None = None
-        self.message: str | None = None
-        self._do, self._progressed, self._ended = do, progressed, ended
-        self._first: tuple[float, float] | None = None  # when progress came first, and how much
-        self._stop = threading.Event()
-        self._began, self._shown, self._took = time.monotonic(), 0.0, 0.0
-        self.ended = threading.Event()
-        """Set when all is over, and everybody has been told."""
-        for each in (self._run_work, self._show_ticks):
-            threading.Thread(target=each, name="skill-eval-nb task", daemon=True).start()
-
-    @property
-    def running(self) -> bool:
-        """Whether it goes on."""
-        return self.status == "running"
-
-    @property
-    def seconds(self) -> float:
-        """How long it has gone on, or did."""
-        return time.monotonic() - self._began if self.running else self._took
-
-    @property
-    def left_seconds(self) -> float | None:
-        """How long it will go on, about; None where nothing can be told yet."""
-        if self._first is None or not self.running:
-            return None
-        (since, before), now = self._first, self.progress.share
-        if now <= before:
-            return None
-        return (time.monotonic() - since) * (1 - now) / (now - before)
-
-    def stop(self, grace: float = 0.0) -> None:  # noqa: ARG002 -- not all can wait
-        """Cancel what is in flight; what was written stays, and is not paid for again.
-
-        Args:
-            grace: seconds that what is in flight has to end, if it can wait.
-        """
-        self.stopping = True
-        self._stop.set()
-
-    def _run_work(self) -> None:
-        status: Literal["done", "stopped", "failed"] = "done"
-        try:
-            self.result = self._do(self._take_progress, self._stop)
-        except Stopped:
-            status = "stopped"
-            self.message = "Stopped. What was done is kept, and is not paid for again."
-        except Exception as error:
-            log.warning("work of a panel failed", exc_info=error)
-            status, self.message = "failed", str(error) or type(error).__name__
-        self._took = time.monotonic() - self._began
-        self.status = status
-        try:
-            self._ended(self)
-        finally:
-            self.ended.set()
-
-    def _show_ticks(self) -> None:
-        """Show that time passes, where there is nothing else to see."""
-        while not self.ended.wait(TICK):
-            self._progressed()
-
-    def _take_progress(self, now: Any) -> None:
-        self.progress = now
-        self._first = self._first or (time.monotonic(), now.share)
-        if time.monotonic() - self._shown >= BETWEEN:
-            self._shown = time.monotonic()
-            self._progressed()
 
 
 def running_card(

@@ -11,8 +11,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.tables import NothingToLoad, Workspace, load
 
 log = logging.getLogger(__name__)
@@ -344,6 +345,116 @@ class Background:
             if not done.wait(None if until is None else max(until - time.monotonic(), 0)):
                 return False
         return True
+
+
+TOLD = 0.2
+"""Seconds at least between two times that progress is shown."""
+
+TICK = 1.0
+"""Seconds between two times that it is shown without progress."""
+
+
+class Task(Generic[T]):
+    """Work that takes its time, in a thread of its own.
+
+    Attributes:
+        doing: what it does, after "it is": "running iteration-1".
+        status: `done` if it came to a result, `failed` if it raised.
+        stopping: whether somebody asked it to stop.
+        progress: the last progress; its `share` is how much is done, 0 to 1.
+        result: None until there is one.
+        message: why it ended without a result; None otherwise.
+    """
+
+    def __init__(
+        self,
+        doing: str,
+        do: Callable[[Callable[[Any], None], threading.Event], T],
+        progress: Any,
+        progressed: Callable[[], object],
+        ended: Callable[[Any], object] = lambda _: None,
+    ) -> None:
+        """Begin it.
+
+        Args:
+            doing: what it does.
+            do: the work; it gets where to report progress, and what is set once it is to stop.
+            progress: the progress at first.
+            progressed: called, in its thread, when there is progress to see.
+            ended: called with it, in its thread, once it is over.
+        """
+        self.doing = doing
+        self.status: Literal["running", "done", "stopped", "failed"] = "running"
+        self.stopping = False
+        self.progress = progress
+        self.result: T | None = None
+        self.message: str | None = None
+        self._do, self._progressed, self._ended = do, progressed, ended
+        self._first: tuple[float, float] | None = None  # when progress came first, and how much
+        self._stop = threading.Event()
+        self._began, self._shown, self._took = time.monotonic(), 0.0, 0.0
+        self.ended = threading.Event()
+        """Set when all is over, and everybody has been told."""
+        for each in (self._run_work, self._show_ticks):
+            threading.Thread(target=each, name="skill-eval-nb task", daemon=True).start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on."""
+        return self.status == "running"
+
+    @property
+    def seconds(self) -> float:
+        """How long it has gone on, or did."""
+        return time.monotonic() - self._began if self.running else self._took
+
+    @property
+    def left_seconds(self) -> float | None:
+        """How long it will go on, about; None where nothing can be told yet."""
+        if self._first is None or not self.running:
+            return None
+        (since, before), now = self._first, self.progress.share
+        if now <= before:
+            return None
+        return (time.monotonic() - since) * (1 - now) / (now - before)
+
+    def stop(self, grace: float = 0.0) -> None:  # noqa: ARG002 -- not all can wait
+        """Cancel what is in flight; what was written stays, and is not paid for again.
+
+        Args:
+            grace: seconds that what is in flight has to end, if it can wait.
+        """
+        self.stopping = True
+        self._stop.set()
+
+    def _run_work(self) -> None:
+        status: Literal["done", "stopped", "failed"] = "done"
+        try:
+            self.result = self._do(self._take_progress, self._stop)
+        except Stopped:
+            status = "stopped"
+            self.message = "Stopped. What was done is kept, and is not paid for again."
+        except Exception as error:
+            log.warning("work of a panel failed", exc_info=error)
+            status, self.message = "failed", str(error) or type(error).__name__
+        self._took = time.monotonic() - self._began
+        self.status = status
+        try:
+            self._ended(self)
+        finally:
+            self.ended.set()
+
+    def _show_ticks(self) -> None:
+        """Show that time passes, where there is nothing else to see."""
+        while not self.ended.wait(TICK):
+            self._progressed()
+
+    def _take_progress(self, now: Any) -> None:
+        self.progress = now
+        self._first = self._first or (time.monotonic(), now.share)
+        if time.monotonic() - self._shown >= TOLD:
+            self._shown = time.monotonic()
+            self._progressed()
 
 
 class Recent(Generic[T]):

@@ -58,7 +58,7 @@ def test_where_nothing_can_be_judged_the_reasons_stand_and_no_plan(
     says = shown(judging(ran, workspace=home))
     assert "left out" in says
     assert "None of these runs can be judged" in says
-    assert "estimated" not in says
+    assert "Estimated: " not in says
     assert "by whom it was before" not in says
     found = sen.judge_again(home, dry_run=True)
     assert (found.n_missing, len(found.left_out) > 0) == (0, True)
@@ -86,7 +86,7 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
     assert f"So far there are {before} judgings by stand-in-judge" in says
     fill(panel, again=2)
     assert panel.launches["judge"].plan.found.n_missing == 2 * before
-    assert "estimated" in shown(panel)
+    assert "Estimated: " in shown(panel)
     assert "at most" in shown(panel)
     told: list[int] = []
     other = Source(panel.home, lambda: told.append(other.ws.polars("rubric_scores").height))

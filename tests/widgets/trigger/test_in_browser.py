@@ -40,12 +40,12 @@ def test_from_a_typed_query_to_a_written_description(browser, tmp_path):
 
         page.get_by_role("tab", name="Queries").focus()
         page.keyboard.press("ArrowRight")
-        page.get_by_text("7 queries × 3").wait_for()
+        page.get_by_text("7 queries, 21 attempts").wait_for()
         page.get_by_role("spinbutton", name="Runs of a query").fill("1")
         page.keyboard.press("Tab")
-        page.get_by_text("7 queries × 1").wait_for()
+        page.get_by_text("7 queries, 7 attempts").wait_for()
         page.get_by_role("button", name="Start").click()
-        page.get_by_text("all are there already").wait_for(timeout=PATIENCE)
+        page.get_by_text("All runs are there").wait_for(timeout=PATIENCE)
         page.get_by_text("1 run").first.click()
         looked_at(stage, "triggers-run")
 

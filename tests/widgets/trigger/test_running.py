@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skill_eval_nb.models import Connection
+from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, measure
 from tests.running.made_jobs import until
 from tests.stand_in import Fault, RiggedStandIn
@@ -24,7 +25,7 @@ def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
     panel = panel_on(skill)
     assert panel.measured is None
     do(panel, "tab", "run")
-    assert "6 queries × 3 = 18 runs: 18 runs to make" in shown(panel)
+    assert "6 queries, 18 attempts; 18 attempts to be made" in shown(panel)
     assert "it costs nothing" in shown(panel)
     assert not (skill.parent / "release-notes-workspace").exists()
     run(panel)
@@ -34,8 +35,8 @@ def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
     assert again.attempts == measured.attempts
     says = shown(panel)
     row = measured.scores.row(0, named=True)
-    assert f"{row['recall']:.0%}" in says
-    assert "all are there already" in says
+    assert f"recall {row['recall']:.2f}" in says
+    assert "All runs are there" in says
     assert button(panel, "Start").get("disabled")
     for rate in measured.rates.iter_rows(named=True):
         (lane,) = find(panel.view(), key=f"{rate['should_trigger']} {rate['query']}")
@@ -53,15 +54,15 @@ def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: 
     fill(panel, runs=1)
     found = panel.measured
     assert sum(one.outcome != "not run" for one in found.attempts) == 2
-    assert "4 runs to make (2 are there already)" in shown(panel)
-    assert "2 of 6 runs, by stand-in" in shown(panel)
+    assert "6 attempts; 4 attempts to be made" in shown(panel)
+    assert "6 queries, 6 attempts: " in shown(panel)
     press(panel, "Start")
     ended(panel)
     assert panel.measured.status == "done"
     key = next(iter(panel._grid.rows))
     do(panel, "change", key, "query", "tell my users what is new")
     do(panel, "tab", "run")
-    assert "1 run to make (5 are there already)" in shown(panel)
+    assert "6 attempts; 1 attempt to be made" in shown(panel)
 
 
 def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_stopped_and_gone_on_with(skill: Path) -> None:
     assert measured.status == "partial"
     there = sum(one.outcome != "not run" for one in measured.attempts)
     assert 0 < there < 6
-    assert f"({there:,} are there already)" in shown(panel)
+    assert f"{count(6 - there, 'attempt')} to be made" in shown(panel)
     assert "stopped: " in shown(panel)
     fill(panel, concurrency=4)
     press(panel, "Start")
@@ -121,8 +122,8 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     (row,) = panel.measured.rates.filter(n_errored=3).iter_rows(named=True)
     assert row["rate"] is None
     fill(panel, again=True)
-    assert "3 runs to make" in shown(panel)
+    assert "18 attempts; 3 attempts to be made" in shown(panel)
     press(panel, "Start")
     ended(panel)
     assert not panel.launches["run"].form.again
-    assert "all are there already" in shown(panel)
+    assert "All runs are there" in shown(panel)

@@ -7,14 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from skill_eval_nb.widgets.ui import paid as module
-from skill_eval_nb.widgets.ui.paid import Task
+from skill_eval_nb.widgets.ui import source as module
+from skill_eval_nb.widgets.ui.paid import NOT_BEGUN
+from skill_eval_nb.widgets.ui.source import Task
 
 PATIENCE = 30
 
 
 def begun(do, told=lambda: None, ended=lambda _: None) -> Task:
-    return Task("working", do, told, ended)
+    return Task("working", do, NOT_BEGUN, told, ended)
 
 
 @pytest.mark.parametrize(("error", "told"), [(OSError("full"), "full"), (OSError(), "OSError")])
