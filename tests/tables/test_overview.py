@@ -17,7 +17,7 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import to_pandas
 from skill_eval_nb.tables.workspace import MOST_LINES
 from skill_eval_nb.text import visible
-from skill_eval_nb.view import NO_FORMULAS, Shown
+from skill_eval_nb.view import NO_FORMULAS, Items, Shown, frame_html
 from tests.checkout import ROOT
 from tests.corpus.build import graded
 from tests.tables.made import BASELINE, RUN, a_run, load, two_sides, workspace
@@ -106,23 +106,14 @@ def test_hostile_names_are_shown_as_they_are():
             assert visible(name) in "".join(text for tag, text in page.texts if tag != "style")
 
 
-def test_the_bundled_workspace_says_what_is_there_and_what_can_be_asked_for(browser):
+def test_its_style_is_understood_and_it_is_as_wide_as_the_page(browser):
     ws = sen.load(ROOT / "data" / "tdd-workspace")
-    page = Page(ws)
-    assert page.texts[1] == ("h3", "Skill testing")
-    words = page.words()
-    for shown in ("iteration-1, iteration-2", "with_skill", "runs (67 graded, 1 gated, 1 errored)"):
-        assert shown in words
-    assert ("b", "69") in page.texts
-    assert "ws.rubric_scores " in words
-    assert "ws.triggers" not in words
-    assert ("code", "sen.charts.forest(ws)") in page.texts
     drawn = browser.new_page()
     for width in (1000, 420):
         drawn.set_viewport_size({"width": width, "height": 900})
         drawn.set_content(ws._repr_html_())
         look = drawn.evaluate(LOOK)
-        assert look["warnings"] == "rgb(224, 161, 27)"  # the style is understood
+        assert look["warnings"] == "rgb(224, 161, 27)"
         assert look["page"] <= width
     drawn.close()
 
@@ -141,13 +132,13 @@ def test_errors_come_first_and_a_kind_of_problem_is_told_once_by_its_first():
     pills = [text for tag, text in page.texts if tag == "span" and text in severities]
     assert pills == ["error", "error", "warning", "info"]
     assert next(text for tag, text in page.texts if tag == "code") == "ws.problems"
-    codes = [("warning", "b", "first"), ("error", "c"), ("warning", "b", "second")]
-    shown = " ".join(repr(workspace(problems=[problem(*one) for one in codes])).split())
+    twice = [problem("warning", "b", path) for path in ("first", "second")]
+    shown = " ".join(repr(workspace(problems=twice)).split())
     assert "b 2 first: b at first" in shown
     assert "second" not in shown
 
 
-def test_what_is_too_much_to_list_is_counted_and_nothing_is_said_to_be_nothing(tmp_path):
+def test_what_is_too_much_to_list_is_counted_and_nothing_is_said_to_be_nothing():
     many = [problem("warning", f"code-{n}") for n in range(MOST_LINES + 3)]
     assert "… and 3 more" in Page(workspace(problems=many)).words()
     ws = workspace(runs=[a_run(f"ws-{n}") for n in range(MOST_LINES + 2)])
@@ -155,9 +146,6 @@ def test_what_is_too_much_to_list_is_counted_and_nothing_is_said_to_be_nothing(t
     assert "  … and 2 more" in repr(ws).splitlines()
     ws = workspace(runs=[a_run(iteration=f"i-{n}") for n in range(1, 13)])
     assert "i-1 … i-12 (12)" in Page(ws).words()
-    lines = repr(load(tmp_path, two_sides())).splitlines()
-    assert lines[:2] == ["Skill ws", f"  {tmp_path / 'ws'}"]
-    assert lines[2].endswith("2 configurations, 1 eval, 2 runs (2 graded)")
     page = Page(Workspace.from_tables({}))
     assert [(tag, text) for tag, text in page.texts if tag != "style"] == [("h3", "Nothing here")]
 
@@ -227,3 +215,13 @@ def test_an_empty_result_is_a_sentence_and_what_is_no_table_is_refused():
         assert Page(shown).words() == repr(shown) == "None <stands> out."
     with pytest.raises(TypeError):
         show(3)
+
+
+def test_a_view_has_its_own_rules_touches_nothing_outside_and_prices_are_no_formulas():
+    shown = frame_html("<p>5 &lt; $6 and $7</p>", "p {margin:1px}")
+    style, inside = shown.removeprefix("<style>").split("</style>")
+    assert style.startswith(".sen-shown.sen-shown {")
+    assert style.endswith("p {margin:1px}}")
+    assert inside == f"<div class='sen-shown {NO_FORMULAS}'><p>5 &lt; $6 and $7</p></div>"
+    assert NO_FORMULAS.split() == ["mathjax_ignore", "tex2jax_ignore"]
+    assert [line.strip() for line in Items(["a"], more=1).lines()][-2:] == ["- a", "… and 1 more"]

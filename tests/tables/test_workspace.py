@@ -1,17 +1,24 @@
-"""`Workspace`: its tables by name, explained; a part of it by keys, one made of tables."""
+"""`load` and `Workspace`: tables by name, a part of it, one made of tables, what is read when."""
 
 from __future__ import annotations
 
+import os
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.tables.columns import RUN_KEYS
+from skill_eval_nb.tables import TABLES, Column, Table, Workspace
+from skill_eval_nb.tables.columns import RUN_KEYS, frame_of, to_pandas, to_polars
 from tests.checkout import ROOT
+from tests.corpus.build import graded, lay
+from tests.tables.made import BASELINE, RUN, load, two_sides
+from tests.tables.test_conversion import workspaces
 
 POLARS = {
     "text": pl.String,
@@ -26,7 +33,7 @@ PANDAS = {"text": TEXT, "whole": "Int64", "number": "float64", "flag": "boolean"
 UNITS = {"", "rate", "seconds", "usd", "tokens", "characters", "1-5"}
 OF_RUNS = "runs expectations rubric_scores claims notes suggestions tool_calls feedback".split()
 KEYS = [column.name for column in RUN_KEYS]
-RUN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
+OWN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
 UNSAID = {"iteration": "none"} | dict.fromkeys(
     ("configuration", "eval_id", "eval_name"), "unstated"
 )
@@ -48,12 +55,12 @@ def test_a_table_is_an_attribute_whose_columns_are_declared_and_explained_once(w
     every = sen.describe()
     assert every.columns == ["table", "one_row_is", "columns"]
     assert every.select("table", "columns").rows() == [(n, len(t.names)) for n, t in TABLES.items()]
-    for given in (ws, Workspace.from_tables({})):
-        pandas = Workspace.from_tables(given.tables(), backend="pandas")
+    for source in (ws, Workspace.from_tables({})):
+        pandas = Workspace.from_tables(source.tables(), backend="pandas")
         for name, table in TABLES.items():
-            frame, other = given.polars(name), pandas.table(name)
-            assert getattr(given, name) is given.table(name) is frame
-            assert bool(frame.height) == (given is ws)
+            frame, other = source.polars(name), pandas.table(name)
+            assert getattr(source, name) is source.table(name) is frame
+            assert bool(frame.height) == (source is ws)
             assert [*frame.schema.items()] == [
                 (one.name, POLARS[one.type]) for one in table.columns
             ]
@@ -79,7 +86,7 @@ def test_a_table_is_an_attribute_whose_columns_are_declared_and_explained_once(w
         (lambda ws: ws.xyzzy, r"no `xyzzy`\.$"),
         (lambda ws: ws.select(itertion="x"), "`itertion`. Did you mean `iteration`"),
         (lambda ws: ws.select(executor="small"), "Did you mean `executor_model`"),
-        (lambda _: Workspace.from_tables({"run": pl.DataFrame([RUN])}), "Did you mean `runs`"),
+        (lambda _: Workspace.from_tables({"run": pl.DataFrame([OWN])}), "Did you mean `runs`"),
     ],
 )
 def test_an_unknown_name_gets_the_nearest(ws, wrong, says):
@@ -162,8 +169,8 @@ def test_read_anew_it_is_the_same_selection_of_what_is_there_by_then(tmp_path) -
     again = part.again()
     assert again.backend == "pandas"
     assert again.polars("runs").equals(part.polars("runs"))
-    given = Workspace.from_tables({})
-    assert given.again() is given
+    made = Workspace.from_tables({})
+    assert made.again() is made
 
 
 # ── of tables ──────────────────────────────────────────────────────────────────────────────────
@@ -171,20 +178,10 @@ def test_read_anew_it_is_the_same_selection_of_what_is_there_by_then(tmp_path) -
 
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
 def test_tables_of_either_kind_and_the_others_are_empty(kind):
-    ws = Workspace.from_tables({"runs": kind([RUN])})
+    ws = Workspace.from_tables({"runs": kind([OWN])})
     assert ws.runs.schema == Workspace.from_tables({}).runs.schema
-    assert ws.runs.row(0, named=True) == dict.fromkeys(ws.runs.columns) | UNSAID | RUN
+    assert ws.runs.row(0, named=True) == dict.fromkeys(ws.runs.columns) | UNSAID | OWN
     assert {name for name, frame in ws.tables().items() if frame.height} == {"runs"}
-
-
-def test_round_trip_through_both_backends(ws):
-    pandas = Workspace.from_tables(ws.tables(), ws.path, backend="pandas")
-    for again in (
-        Workspace.from_tables(ws.tables(), ws.path),
-        Workspace.from_tables(pandas.tables(), ws.path),
-    ):
-        assert all(again.polars(name).equals(ws.polars(name)) for name in TABLES)
-        assert repr(again) == repr(ws)
 
 
 def test_a_table_is_shown_whole_with_every_text_escaped():
@@ -220,3 +217,112 @@ def test_keys_that_a_table_made_by_hand_lacks_are_those_of_what_is_loaded(given,
         assert show(ws)
     if "eval_id" in given:  # of two sides
         assert sen.stats.deltas(ws).height
+
+
+# ── what is read when ────────────────────────────────────────────────────────────────────────
+
+BUNDLED = sorted(
+    {path.parent for path in (ROOT / "data").glob("*/README.md")} - {ROOT / "data/published"}
+)
+
+
+@pytest.mark.parametrize("backend", ["polar", "Pandas", "", None])
+def test_an_unknown_backend_is_refused_before_anything_is_read(backend):
+    with pytest.raises(ValueError, match="'polars' and 'pandas'"):
+        sen.load("there/is/no/such/folder", backend=backend)
+
+
+def test_folders_are_listed_at_once_and_files_read_once_when_a_table_is_asked_for(
+    tmp_path, monkeypatch
+):
+    lay(tmp_path, two_sides())
+    opened, real = [], os.open
+
+    def watched(path, *arguments, **more):
+        if Path(os.fsdecode(path)).is_relative_to(tmp_path):  # other threads may open others
+            opened.append(Path(path).name)
+        return real(path, *arguments, **more)
+
+    monkeypatch.setattr(os, "open", watched)
+    ws = sen.load(tmp_path)
+    assert opened == []
+    lay(tmp_path, {RUN.replace("run-1", "run-2") + "/grading.json": graded("p")})
+    opened.clear()
+    assert ws.runs.height == 2
+    assert opened == ["grading.json"] * 2
+    ws.tables()
+    opened.clear()
+    assert ws.tables()["runs"] is ws.runs
+    assert opened == []
+    assert sen.load(tmp_path).runs.height == 3
+
+
+def test_a_file_that_is_gone_when_it_is_read_is_a_problem(tmp_path):
+    ws = load(tmp_path, two_sides())
+    (tmp_path / "ws" / BASELINE / "grading.json").unlink()
+    assert dict(ws.runs.select("configuration", "status").iter_rows()) == {
+        "with_skill": "graded",
+        "without_skill": "ungraded",
+    }
+    assert ws.problems.filter(severity="error")["path"].to_list() == [f"{BASELINE}/grading.json"]
+
+
+def compare_figures_with_full_pass(path: Path) -> None:
+    """`runs` read alone, with all other tables after it, and after the problems."""
+    ws, second = sen.load(path), sen.load(path)
+    figures = ws.runs
+    assert figures.equals(ws.tables()["runs"])
+    assert figures.equals(ws.runs)
+    assert second.problems.equals(ws.problems)
+    assert second.runs.equals(figures)
+
+
+def test_figures_alone_are_those_of_the_full_pass(corpus_workspaces):
+    for path in (*BUNDLED, *corpus_workspaces[::8]):  # the bundled ones, and some of others'
+        compare_figures_with_full_pass(path)
+
+
+@given(workspaces())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_figures_alone_are_those_of_the_full_pass_on_any_workspace(tmp_path_factory, files):
+    compare_figures_with_full_pass(lay(tmp_path_factory.mktemp("any") / "ws", files))
+
+
+# ── frames ───────────────────────────────────────────────────────────────────────────────────
+
+SMALL = Table(
+    "small",
+    "a row",
+    tuple(Column(kind, kind, "…") for kind in ("text", "whole", "number", "flag", "list")),
+)
+VALUES = {
+    "text": st.none() | st.text(),
+    "whole": st.none() | st.integers(-(2**63), 2**63 - 1),
+    "number": st.none() | st.floats(allow_nan=False),
+    "flag": st.none() | st.booleans(),
+    "list": st.lists(st.text()),
+}
+
+
+@given(st.lists(st.fixed_dictionaries(VALUES)))
+@example(
+    [dict.fromkeys(VALUES) | {"whole": 2**53 + 1, "list": []}]
+)  # the first that no float can hold
+@example([dict.fromkeys(VALUES) | {"list": []}])
+def test_values_come_back_as_they_went_in_and_nulls_as_nulls_in_both_backends(rows):
+    frame = to_polars(SMALL, {name: [row[name] for row in rows] for name in VALUES})
+    assert frame.to_dicts() == rows
+    other = to_pandas(frame)
+    assert other["flag"].dtype == pd.BooleanDtype()
+    for name in ("text", "whole", "number", "flag"):
+        assert other[name].isna().tolist() == [row[name] is None for row in rows]
+        assert other[name].dropna().tolist() == [row[name] for row in rows if row[name] is not None]
+    assert [list(one) for one in other["list"]] == [row["list"] for row in rows]
+
+
+def test_what_statistics_and_charts_are_given_is_a_frame_or_a_type_error():
+    given_frame = pd.DataFrame({"passed": pd.array([1, None], "Int64"), "pass_rate": [0.5, None]})
+    assert frame_of(given_frame, "runs")["passed", "pass_rate"].rows() == [(1, 0.5), (None, None)]
+    for data in (None, 3, "runs", [{"workspace": "ws"}], {"runs": 1}):
+        with pytest.raises(TypeError):
+            frame_of(data, "runs")

@@ -170,9 +170,6 @@ LINEAR: dict[str, Callable[[int, Path], Callable[[], Any]]] = {
     "rows to repair": lambda n, _: repaired(
         {"runs": [{"eval_id": i, "score": i} for i in range(n)]}
     ),
-    "a summary to repair": lambda n, _: repaired(
-        {"runs": [], "run_summary": {f"score_{i}": i for i in range(n)}}
-    ),
     "evals of one id": lambda n, folder: (
         sen.load(lay(folder, {"evals.json": {"evals": [{"id": 0, "prompt": "p"}] * n}})).tables
     ),
@@ -251,40 +248,28 @@ KINDS = {kind: raw for _, kind, raw in ALL} | {
 PLACES = "{}.json iteration-1/{}-1.json iteration-2/{}.json iteration-1/eval-9/{}.json".split()
 
 
-@pytest.mark.parametrize("beside", [SOUND, {}], ids=["beside a run", "alone"])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_document_of_any_kind_at_any_place_has_rows_or_is_a_problem(
-    tmp_path: Path, place: str, beside: dict[str, Any]
+    tmp_path: Path, place: str
 ) -> None:
     """And what of it has no rows ends no conversion."""
     assert KINDS.keys() == NEUTRAL.keys()
-    sound = sen.load(lay(tmp_path / "ws", SOUND)).tables() if beside else {}
+    sound = sen.load(lay(tmp_path / "ws", SOUND)).tables()
     for kind, raw in KINDS.items():
         path = place.format(kind)
-        folder = lay(tmp_path / kind / "ws", {**beside, path: raw})
-        ws = sen.load(folder)
-        is_used = any(
-            len(of) > len(sound.get(name, []))
-            for name, of in ws.tables().items()
-            if name != "problems"
-        )
+        folder = lay(tmp_path / kind / "ws", {**SOUND, path: raw})
+        tables = (ws := sen.load(folder)).tables()
+        is_used = any(len(tables[name]) > len(sound[name]) for name in {*tables} - {"problems"})
         assert is_used or kind == "eval_metadata" or any(path in text for text in said(ws)), kind
         convert(folder, tmp_path / kind / "out")
 
 
 NAMES = [
-    "with spaces",
     "quo'te\"s",
     "emoji 🦀",
     "new\nline",
-    "tab\there",
-    "<script>alert(1)<",  # a name cannot hold the slash of the closing tag
     "<img src=x onerror=alert(1)>",
-    "&amp; {{x}} ${y} `z`",
-    "back\\slash",
-    "[square] *star* ?",
-    "-leading",
-    "ünï—cödé",
+    "[a] *b* ?",
     "a" * 200,
 ]
 
@@ -301,7 +286,6 @@ def test_names_are_kept_as_they_are_and_escaped_where_they_are_shown(
         ("iteration-1", *side, 1, 0.5) for side in sides.values()
     )
     shown = ws._repr_html_()
-    assert "<script>alert" not in shown
     assert "<img src=x" not in shown
     assert html.escape(name)[:20] in shown.replace("&#39;", "&#x27;").replace("&#34;", "&quot;")
 
@@ -319,37 +303,19 @@ def test_a_name_that_is_not_utf_8(ws_folder: Path) -> None:
 # ── what a file may hold ─────────────────────────────────────────────────────────────────────
 
 TWO_OF_THREE = json.dumps(graded("ppf"))
-READABLE = {
-    "a byte-order mark": b"\xef\xbb\xbf" + TWO_OF_THREE.encode(),
-    "trailing commas": TWO_OF_THREE.replace("}]", "},]"),
-    "unescaped quotes": TWO_OF_THREE.replace('"line 1"', '"it says "line" and goes on"'),
-    "UTF-16": TWO_OF_THREE.encode("utf-16"),
-    "Latin-1": TWO_OF_THREE.replace("line 1", "caf\xe9").encode("latin-1"),
-}
-
-
-@pytest.mark.parametrize("content", READABLE.values(), ids=READABLE.keys())
-def test_with_only_one_reading_it_is_read_and_told(ws_folder: Path, content: str | bytes) -> None:
-    ws, run = load_with(ws_folder, {GRADING: content})
-    assert (run["status"], run["passed"], run["failed"]) == ("graded", 2, 1)
-    assert [text for text in said(ws) if GRADING in text]
 
 
 UNREADABLE = {
     "an empty file": "",
-    "white space": " \n\t",
     "half a file": TWO_OF_THREE[:60],
     "plain text": "All three checks passed, well done.",
     "no UTF-8 at all": b"\xff\xfe\xfa\x00\x80",
     "NUL bytes": b"\0" * 64,
-    "a number": "42",
     "null": "null",
-    "a text": '"passed"',
     "a list of numbers": "[1, 2, 3]",
     "an empty object": "{}",
     "HTML": "<!doctype html><title>404</title>",
     "deep nesting": "[" * 100_000,
-    "deep nesting, closed": "[" * 100_000 + "]" * 100_000,
     "deep objects": '{"a":' * 50_000 + "1" + "}" * 50_000,
     "deep results": '[{"results":' * 480 + "1" + "}]" * 480,
     "a number of a million digits": '{"expectations": ' + "9" * 1_000_000 + "}",
@@ -371,21 +337,6 @@ def test_what_cannot_be_read_is_a_problem_and_no_result(
     assert (run["passed"], run["failed"], run["tokens"], ws.runs.height) == (2, 1, None, 2)
     if content != "{}":
         assert [name for name in broken if not any(name in text for text in said(ws))] == []
-
-
-@pytest.mark.parametrize(
-    "timing",
-    [
-        '{"total_tokens": NaN, "total_duration_seconds": Infinity, "duration_ms": -Infinity}',
-        {"total_tokens": -5, "total_duration_seconds": -1.5},
-        # More than a column of whole numbers holds, and more than any number type does.
-        *({"total_tokens": huge, "duration_ms": 10**400} for huge in (2**64, 10**400, -(2**64))),
-    ],
-)
-def test_what_can_be_no_amount_is_missing(ws_folder: Path, timing: Any) -> None:
-    ws, run = load_with(ws_folder, {GRADING: graded("p"), f"{RUN}/timing.json": timing})
-    assert (run["tokens"], run["time_seconds"]) == (None, None)
-    assert [text for text in said(ws) if "timing.json" in text]
 
 
 @pytest.mark.parametrize("number", [2**64, 3.4e38, -1, 1.5, "three", True, None, [], {"a": 1}])
@@ -436,12 +387,6 @@ NEARLY = {
 }
 RATES = ("pass_rate", "structural_pass_rate", "rubric_normalized", "overall_efficiency")
 AMOUNTS = ("tokens", "time_seconds", "tool_calls", "cost_usd")
-
-
-@pytest.mark.parametrize("scores", [None, 5, [{}], [{"name": "depth"}]])
-def test_scores_that_are_none_end_no_load(ws_folder: Path, scores: Any) -> None:
-    lay(ws_folder, {**SOUND, "iteration-1/benchmark.json": [{"rubric_scores": scores}]})
-    assert SOUND_KEY in keys(sen.load(ws_folder))
 
 
 @pytest.mark.parametrize("name", NEARLY)

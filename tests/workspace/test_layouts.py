@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -473,34 +472,6 @@ def test_wherever_a_grading_lies_it_is_a_run_or_a_problem(
     assert not ws.runs.select(keys_of_runs).is_duplicated().any()
 
 
-@pytest.mark.parametrize(
-    "names",
-    [("before", "after"), ("v1", "v2"), ("plain", "skill"), ("no_skill", "skill"), tuple(BOTH)],
-    ids="-".join,
-)
-@pytest.mark.parametrize(
-    ("part", "runs"),
-    [
-        (graded, 1),
-        (expectations, 1),
-        (lambda marks: {"runs": [graded(marks)] * 3}, 3),
-        (lambda marks: [graded(marks)] * 3, 3),
-    ],
-    ids=["grading", "verdicts", "runs", "gradings"],
-)
-def test_a_grading_keyed_by_sides(
-    tmp_path: Path, names: tuple[str, str], part: Callable[[str], Any], runs: int
-) -> None:
-    keyed = {name: part(marks) for name, marks in zip(names, BOTH.values(), strict=True)}
-    ws = sen.load(lay(tmp_path / WS, {"iteration-1/eval-1/grading.json": keyed}))
-    rates = {
-        (run["configuration"], run["run_number"]): run["pass_rate"] for run in ws.runs.to_dicts()
-    }
-    expected = zip(names, (1.0, THIRD), strict=True)
-    assert rates == {(side, at): rate for side, rate in expected for at in range(1, runs + 1)}
-    assert ws.problems.is_empty()
-
-
 def test_what_stands_beside_the_runs_of_a_side_is_named(tmp_path: Path) -> None:
     keyed = {
         "before": {"runs": [graded("pf"), 7], "pass_rate": 0.1},
@@ -521,12 +492,3 @@ def test_any_names_can_be_sorted(names: list[str], numbers: set[int]) -> None:
     assert sorted(sorted(names, key=natural)) == sorted(names)
     iterations = sorted((f"iteration-{number}" for number in numbers), key=natural)
     assert iterations == [f"iteration-{number}" for number in sorted(numbers)]
-
-
-@pytest.mark.parametrize("text", ["", "  ", "—", "N/A", "unknown", "<skill>", None])
-def test_placeholders_name_no_skill(tmp_path: Path, text: str | None) -> None:
-    named = stated(
-        row(3, "with_skill", "p"), metadata={"skill_name": text, "iteration": "baseline"}
-    )
-    ws = sen.load(lay(tmp_path / WS, {"benchmark.json": named}))
-    assert ws.runs.select("skill", "iteration").rows() == [("tdd", "baseline")]
