@@ -84,15 +84,10 @@ def test_the_tour_is_the_copy_that_stands_near_else_one_is_made(source, tmp_path
 
 
 PATHS = (
-    "/home/me/plain",
-    "/with 'single'",
-    '/with "double"',
     """/with 'both' "of" them""",
-    "C:\\new\\tools",
-    "/ends with \\",
+    "C:\\new\\tools\\",
     "/a\nline",
-    "/技能/\N{PARTY POPPER}/\u202eoverride",
-    "/not utf-8 \udcff",
+    "/技能/\u202eoverride/not utf-8 \udcff",
     "/group \\1 \\g<0> {x} %s $HOME",
 )
 
@@ -120,10 +115,8 @@ def test_any_path_comes_back_as_it_was_also_in_a_copy_that_was_run(mine):
     [
         notebook(cell(FIRST.replace("look", "stare"))),
         notebook(cell(FIRST), cell("more")),
-        {"cells": "none"},
         {"cells": [{"cell_type": "code"}]},
         [],
-        "no notebook",
         b"\xff\xfe",
     ],
 )

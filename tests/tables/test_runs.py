@@ -212,6 +212,7 @@ CASES: list[Any] = [
         {"tool_calls": 5, "cost_usd": 0.25, "skill_used": False},
     ),
     (used(tool_calls={"Read": 2}, total_tool_calls=7), {"tool_calls": 7}),
+    (used(total_steps=1) | {"outputs/metrics.json": {"total_steps": 2}}, {"steps": 1}),
     (
         only_timed(model="m-1", executor_start="2026-01-02T03:04:05Z") | judged(judge_model="j"),
         {"executor_model": "m-1", "judge_model": "j", "started_at": "2026-01-02T03:04:05Z"},

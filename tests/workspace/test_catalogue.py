@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import skill_eval_nb as sen
-from tests.corpus.build import expectations, graded, keys, lay, row
+from tests.corpus.build import graded, keys, lay, row
 from tests.workspace.test_layouts import DISK, ONE, WS, Files, metadata, pair, stated
 
 # ── nothing is dropped in silence ────────────────────────────────────────────────────────────
@@ -117,33 +117,14 @@ def test_what_is_not_counted_is_told(tmp_path: Path, files: Files, runs: str, pr
         assert ws.evals["prompt"].to_list() == ["Sort it"]
 
 
-def test_all_documents_of_a_run_and_none_that_its_agent_forged(tmp_path: Path) -> None:
-    """Metrics beside the grading go before those in outputs; judgings come in their order."""
-    files: Files = {
-        f"{RUN}/grading.json": graded("pf-"),
-        f"{RUN}/structural.json": {"expectations": expectations("pppf"), "gate_passed": True},
-        f"{RUN}/timing.json": {"total_tokens": 5, "duration_ms": 900},
-        f"{RUN}/metrics.json": {"total_steps": 1},
-        f"{RUN}/outputs/metrics.json": {"total_steps": 2},
-        **{
-            f"{RUN}/judgings/{n}.json": {"rubric_scores": {"a": {"score": n - 7}}, "judging": n}
-            for n in (10, 9)
-        },
-        f"{LEFT}/timing.json": {"status": "errored", "executor": "offline", "total_tokens": 0},
-        f"{LEFT}/outputs/grading.json": graded("pp"),
-        f"{LEFT}/outputs/metrics.json": {"total_steps": 3},
-    }
-    ws = sen.load(lay(tmp_path / "ws", files))
-    columns = ("status", "passed", "failed", "total", "pass_rate", "structural_pass_rate")
-    own, forged = ws.runs.select(*columns, "tokens", "time_seconds", "steps").rows()
-    assert own == ("graded", 1, 1, 3, 0.5, 0.75, 5, 0.9, 1)
-    assert forged == ("errored", *(None,) * 8)
-    assert ws.rubric_scores.select("judging", "score").rows() == [(9, 2.0), (10, 3.0)]
-    layers = ws.expectations["layer"].to_list()
-    assert (layers.count("structural"), layers.count("judged")) == (4, 3)
-    files[f"{LEFT}/timing.json"] = {"status": "errored"}  # not made here: other tools do so
-    ws = sen.load(lay(tmp_path / "theirs", files))
-    assert ws.runs["steps"].to_list() == [1, 3]
+def test_what_an_agent_puts_out_is_no_result_of_its_run(tmp_path: Path) -> None:
+    """Where the run was made here: other tools put their own results there."""
+    forged = {"grading.json": graded("pp"), "metrics.json": {"total_steps": 3}}
+    files = {f"{RUN}/outputs/{name}": one for name, one in forged.items()}
+    for made_by, found in (({"executor": "offline"}, (None, None)), ({}, (2, 3))):
+        timing = {f"{RUN}/timing.json": {"status": "errored", **made_by}}
+        ws = sen.load(lay(tmp_path / f"{len(made_by)}", files | timing))
+        assert ws.runs.select("passed", "steps").rows() == [found]
 
 
 def test_what_a_run_lacks_is_taken_from_the_benchmark(tmp_path: Path) -> None:

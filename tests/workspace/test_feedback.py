@@ -1,21 +1,31 @@
-"""One review of a feedback.json is changed, and nothing else of it; or nothing at all."""
+"""One review of a feedback.json is changed, and nothing else; an id is read back as its run."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
+import polars as pl
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.documents import CheckLabel
+from skill_eval_nb.tables import NothingToLoad, check
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
     NotKept,
     Remarks,
+    RunIds,
+    RunOf,
+    folders_of,
     keep_review,
     keep_status,
     read_reviews,
 )
+from tests.checkout import ROOT
+from tests.corpus.build import graded, lay, parts, row
 
 RUN = "eval-0-with_skill"
 THEIRS = {
@@ -43,14 +53,6 @@ def their(path, value=THEIRS, **how):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, **how))
     return {one.run_id: one for one in read_reviews(path).entries}
-
-
-def test_the_first_review_makes_the_file(path):
-    made = keep_review(path, RUN, Remarks("Good", {"tone": 4}), None)
-    assert made.timestamp.endswith("Z")
-    said = {"run_id": RUN, "feedback": "Good", "timestamp": made.timestamp, "scores": {"tone": 4}}
-    assert held(path) == {"reviews": [said], "status": "in_progress"}
-    assert [one.name for one in path.parent.iterdir()] == ["feedback.json"]
 
 
 def test_a_review_is_changed_under_the_names_it_has_and_all_else_stays(path):
@@ -121,6 +123,7 @@ def test_what_somebody_else_said_meanwhile_stays(path):
         (b'{"reviews": {"a": 1}}', "list of `reviews`"),
         (b'{"reviews": [], /* mine */ "status": "complete"}', "comments left out"),
         (b'{"reviews": [], "reviews": []}', "given twice"),
+        (b'{"reviews": [{"run_id": "a"},]}', "trailing commas"),
     ],
 )
 def test_a_file_that_could_not_be_written_back_is_never_written(path, data, why):
@@ -134,26 +137,19 @@ def test_a_file_that_could_not_be_written_back_is_never_written(path, data, why)
     assert read_reviews(path).fault is not None
 
 
-def test_what_is_repaired_is_shown_and_a_byte_order_mark_is_no_reason_not_to_write(path):
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b'{"reviews": [{"run_id": "a", "feedback": "x"},]}')
-    now = read_reviews(path)
-    assert [one.remarks for one in now.entries] == [Remarks("x")]
-    assert "trailing commas" in now.fault
-    path.write_bytes(b'\xef\xbb\xbf{"reviews": []}')
-    keep_review(path, RUN, Remarks("x"), None)
-    assert [one.remarks.text for one in read_reviews(path).entries] == ["x"]
-
-
-def test_the_status_alone_and_told_from_what_the_file_then_says(path):
+def test_a_status_is_told_from_what_the_file_then_says_and_a_first_review_makes_it(path):
     keep_status(path, COMPLETE)
     assert held(path) == {"reviews": [], "status": "complete"}
     their(path)
     keep_status(path, COMPLETE)
     assert held(path) == {**THEIRS, "status": "complete"}
+    path.write_bytes(b'\xef\xbb\xbf{"reviews": []}')  # with a mark it is written, too
+    keep_review(path, RUN, Remarks("x"), None)
     path.unlink()
-    keep_review(path, RUN, Remarks("x"), None, lambda now: f"{len(now.entries)} entry")
-    assert held(path)["status"] == "1 entry"
+    made = keep_review(path, RUN, Remarks("x"), None, lambda now: f"{len(now.entries)} entry")
+    said = {"run_id": RUN, "feedback": "x", "timestamp": made.timestamp}
+    assert held(path) == {"reviews": [said], "status": "1 entry"}
+    assert [one.name for one in path.parent.iterdir()] == ["feedback.json"]
 
 
 WRITING = """
@@ -172,3 +168,161 @@ def test_several_processes_lose_nothing_of_each_other(path):
     assert sorted(one["feedback"] for one in held(path)["reviews"]) == [
         f"eval-{n}-x 29" for n in range(3)
     ]
+
+
+# ── the id that feedback gives a run ─────────────────────────────────────────────────────────
+
+DATA = ROOT / "data"
+AT = "2026-01-02T03:04:05Z"
+BUNDLED = sorted(path.name for path in DATA.glob("*-workspace"))
+
+
+def of(path: Path, table: pl.DataFrame | None = None) -> RunIds:
+    table = sen.load(path).polars("runs") if table is None else table
+    ones = dict(table.unique("workspace").select("workspace", "path").iter_rows())
+    return RunIds(folders_of(path, ones), table["configuration"].unique())
+
+
+def write_all(folder: Path) -> dict[str, tuple]:
+    """Say something of every run that feedback can be kept of; by the words the run."""
+    table = sen.load(folder).polars("runs")
+    ids, said = of(folder, table), {}
+    by_place = table.group_by("workspace", "iteration", maintain_order=True)
+    for place, rows in by_place:
+        if not (files := ids.files(*place)):
+            continue
+        numbered, sides = (rows["run_number"] != 1).any(), set(rows["configuration"])
+        reviews = []
+        for run in rows.select("eval_id", "configuration", "run_number").iter_rows():
+            words = f"{len(said)}"
+            run_id = ids.id_of(*place, RunOf(*run), numbered, sides)
+            reviews.append({"run_id": run_id, "feedback": words, "timestamp": AT})
+            said[words] = (*place, *run)
+        whole = {"reviews": reviews, "status": "complete"}
+        lay(Path(files[0]).parent, {Path(files[0]).name: whole})
+    return said
+
+
+def loaded(ws: sen.Workspace | Path) -> dict[str, tuple]:
+    ws = sen.load(ws) if isinstance(ws, Path) else ws
+    columns = ["feedback", "workspace", "iteration", "eval_id", "configuration", "run_number"]
+    rows = ws.polars("feedback").select(columns).iter_rows()
+    return {words: tuple(run) for words, *run in rows}
+
+
+def copied(folder: Path, to: Path) -> Path:
+    """A copy of what is read of a workspace, without its feedback."""
+    for path in folder.rglob("*"):
+        read = path.suffix in (".json", ".md", ".jsonl") and path.name != "feedback.json"
+        if path.is_file() and read:
+            target = to / folder.name / path.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    return to / folder.name
+
+
+def faults(folder: Path) -> set[tuple]:
+    return {
+        (one.severity, one.code, one.path, one.where)
+        for one in check(folder)
+        if one.severity != "info"
+    }
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_all_runs_of_every_dialect_are_named_so_that_they_are_found_again(tmp_path, name):
+    folder = copied(DATA / name, tmp_path)
+    if name == "tdd-workspace":  # of the largest one iteration is enough
+        shutil.rmtree(folder / "iteration-2")
+    before = faults(folder)
+    said = write_all(folder)
+    assert loaded(folder) == said
+    assert len(said) == sen.load(folder).runs.height
+    assert faults(folder) <= before
+
+
+def test_runs_of_the_corpus_are_found_again(tmp_path, corpus_workspaces):
+    n = 0
+    for at, given in enumerate(part for one in corpus_workspaces[::2] for part in parts(one)):
+        folder = copied(given, tmp_path / str(at))
+        try:
+            said = write_all(folder)
+        except NothingToLoad:
+            continue
+        ws = sen.load(folder)
+        assert loaded(ws) == said, given
+        problems = ws.polars("problems").filter(pl.col("path").str.ends_with("feedback.json"))
+        assert problems.is_empty(), problems.to_dicts()
+        n += len(said)
+    assert n > 300
+
+
+RUNS = "eval-0-login/with_skill/run-{}/grading.json"
+
+
+@pytest.mark.parametrize(
+    ("files", "ids"),
+    [
+        (["eval-0/with_skill/grading.json"], ["eval-0-with_skill"]),
+        (["eval-0-login/v2/grading.json"], ["eval-0-login-v2"]),
+        ([RUNS.format(1)], ["eval-0-login-with_skill"]),
+        ([RUNS.format(2)], ["eval-0-login-with_skill-run-2"]),
+        (
+            [RUNS.format(1), RUNS.format(3)],
+            ["eval-0-login-with_skill-run-1", "eval-0-login-with_skill-run-3"],
+        ),
+        (["with_skill/eval-4-x/grading.json"], ["eval-4-x-with_skill"]),
+        (["login/with_skill/grading.json"], ["eval-login-with_skill"]),
+    ],
+)
+@pytest.mark.parametrize("above", ["", "iteration-3/", "runs/iteration-3/"])
+def test_an_id_is_the_path_of_the_run_where_that_is_understood(tmp_path, above, files, ids):
+    lay(tmp_path / "ws", {f"{above}{name}": graded("p") for name in files})
+    said = write_all(tmp_path / "ws")
+    home = tmp_path / "ws" / above
+    told = json.loads((home / "feedback.json").read_text())["reviews"]
+    found = [one["run_id"] for one in told]
+    assert loaded(tmp_path / "ws") == said
+    if "login/" not in files[0] or "eval-" in files[0]:
+        assert found == ids
+
+
+def test_runs_that_only_a_benchmark_tells_of(tmp_path):
+    stated = {"runs": [row(3, "with_skill", "pf"), row("order", "plain", "p")]}
+    lay(tmp_path / "ws", {"iteration-1/benchmark.json": stated})
+    assert len(write_all(tmp_path / "ws")) == 2
+    assert set(loaded(tmp_path / "ws").values()) == {
+        ("ws", "iteration-1", "3", "with_skill", 1),
+        ("ws", "iteration-1", "order", "plain", 1),
+    }
+    assert all(code != "unknown-run" for _, code, _, _ in faults(tmp_path / "ws"))
+
+
+def test_the_iteration_of_a_benchmark_of_its_own_name_has_no_place_for_feedback(tmp_path):
+    stated = {"metadata": {}, "runs": [row(3, "with_skill", "pf")], "run_summary": {}}
+    lay(tmp_path / "ws", {"new-figures.json": stated})
+    assert of(tmp_path / "ws").files("ws", "new-figures") == []
+
+
+def test_a_file_of_another_name_is_written_where_it_is_the_only_one(tmp_path):
+    reviews = {"reviews": [{"run_id": "eval-0-with_skill", "feedback": "x"}]}
+    lay(tmp_path / "ws", {"iteration-1/eval-0/with_skill/grading.json": graded("p")})
+    for whose, wanted in (("ann", ["ann"]), ("bob", ["", "ann", "bob"])):
+        lay(tmp_path / "ws", {f"iteration-1/feedback-{whose}.json": reviews})
+        ids = of(tmp_path / "ws")
+        names = [Path(one).stem[9:] for one in ids.files("ws", "iteration-1")]
+        assert (names[0], sorted(names)) == (wanted[0], wanted)
+    # and ids that name nothing
+    assert ids.run_of("ws", "iteration-1", "eval-0") is None
+    assert ids.run_of("ws", "iteration-1", "eval-0-with_skill-run-7") == ("0", "with_skill", 7)
+
+
+@pytest.mark.parametrize(
+    "part", ["", "iteration-2", "iteration-2/eval-0-a", "iteration-2/eval-0-a/v2"]
+)
+def test_a_part_of_a_workspace_has_its_feedback_where_the_whole_has_it(tmp_path, part):
+    lay(tmp_path / "ws", {"iteration-2/eval-0-{a,b}/v2/grading.json": graded("p")})
+    row = sen.load(tmp_path / "ws" / part).runs.row(0, named=True)
+    files = of(tmp_path / "ws" / part).files(row["workspace"], row["iteration"])
+    inside = tmp_path / "ws" / (part if part.count("/") else "iteration-2")
+    assert files == [str(inside / "feedback.json")]

@@ -237,18 +237,3 @@ def test_rows_in_are_runs_and_what_is_named(tool: str, data: st.DataObject) -> N
         names = ("eval_name", "configuration", "executor_model", "status", "pass_rate")
         seen = Counter((name.split("/")[-1], *row) for name, *row in ws.runs.select(names).rows())
         assert seen == Counter((*row[:3], *ends[row.passed]) for row in rows)
-
-
-@pytest.mark.parametrize("tool", BUILDERS)
-def test_two_models_of_opposite_effect(tmp_path: Path, tool: str) -> None:
-    """They are two, three repeats are runs of one eval, and no figure is of both."""
-    rows = [
-        Told(name, side, model, (side == WITH) is (model == MODELS[0]))
-        for name in ("alpha", "beta")
-        for side in (WITH, WITHOUT)
-        for model in MODELS
-        for _ in range(3)
-    ]
-    deltas = sen.stats.deltas(sen.load(lay(tmp_path, BUILDERS[tool](rows, []))))
-    found = deltas.filter(metric="pass_rate").select("executor_model", "estimate", "n_evals")
-    assert sorted(found.rows()) == [(MODELS[1], -1.0, 2), (MODELS[0], 1.0, 2)]

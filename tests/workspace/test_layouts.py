@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.workspace import natural
-from tests.corpus.build import expectations, graded, keys, lay, row, said
+from tests.corpus.build import graded, keys, lay, row, said
 
 WS = "tdd-workspace"
 BOTH = {"with_skill": "ppp", "without_skill": "pff"}
@@ -71,10 +71,6 @@ ANY_NAMES = ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "gpt-5")
 SIDE_OF_ONE = "iteration-1/eval-1/with_skill"
 DISK = f"{ONE}/eval-3/{{}}/grading.json"
 
-BOTH_IN_A_ROW = {
-    "eval_id": "a",
-    **{side: {"assertion_results": expectations(marks)} for side, marks in BOTH.items()},
-}
 
 OF_RUNS = ("run-a", "run-1-retry", "run-1 (copy)", "run_2", "seed-7")
 LEVELS = {
@@ -261,24 +257,6 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         {f"runs/2026-0{n}/grading/a.json": graded("p" * n + "f") for n in (2, 1)},
         [("none", "a", "with_skill", 1, 0.5), ("none", "a", "with_skill", 2, pytest.approx(2 / 3))],
     ),
-    "several runs in one file": (
-        {
-            "iteration-1/eval-0/grading.json": {
-                "runs": [
-                    graded("p", configuration="fast"),
-                    graded("f", configuration="fast"),
-                    graded("pf", config="slow", run_number=4),
-                    graded("p"),
-                ]
-            }
-        },
-        [
-            (ONE, "0", "fast", 1, 1.0),
-            (ONE, "0", "fast", 2, 0.0),
-            (ONE, "0", "slow", 4, 0.5),
-            (ONE, "0", "unstated", 1, 1.0),
-        ],
-    ),
     # ── benchmark.json ───────────────────────────────────────────────────────────────────────
     "benchmark.json alone": ({"iteration-1/benchmark.json": stated()}, two("3")),
     "benchmark.json alone, no iteration": ({"benchmark.json": stated()}, two("3", "none")),
@@ -297,19 +275,6 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
             "iteration-1/inbox/eval_metadata.json": metadata(3),
         },
         two("3"),
-    ),
-    "flat runs, `condition` and `case_id`, percent": (
-        {
-            "iteration-1/benchmark.json": stated(
-                {"case_id": "a", "condition": "one", "pass_rate": 100, "passed": 4, "total": 4},
-                {"case_id": "a", "condition": "two", "pass_rate": 25, "passed": 1, "total": 4},
-            )
-        },
-        [(ONE, "a", "one", 1, 1.0), (ONE, "a", "two", 1, 0.25)],
-    ),
-    "both configurations in a row": (
-        {"benchmark.json": stated(*(BOTH_IN_A_ROW | {"run_index": index} for index in (0, 1)))},
-        two("a", "none", 1, 2),
     ),
     "rows without numbers, or numbered from 0": (
         {

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb import disk
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.workspace import Problems, collector_paused
 from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw, nearest_metadata
@@ -47,14 +46,6 @@ def test_the_nearest_metadata_up_to_the_iteration_as_people_wrote_them(tmp_path)
     assert (found.prompt, [one.text for one in found.assertions]) == ("theirs", ["one", "two"])
     lay(iteration, {"eval-1/eval_metadata.json": "{"})
     assert nearest_metadata(run, iteration) is None
-
-
-def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "LARGEST", 70_000)
-    lay(tmp_path, {"x.json": " " * 70_001})
-    problems = Problems()
-    assert load_raw(str(tmp_path / "x.json"), problems) is None
-    assert [one.code for one in problems] == ["too-large"]
 
 
 @pytest.mark.parametrize("size", [65_534, 65_535, 65_536, 3_000_000])
