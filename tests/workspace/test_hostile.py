@@ -98,38 +98,29 @@ def open_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("locked", ["iteration-1/eval-0/with_skill", GRADING])
-def test_what_may_not_be_read_is_a_problem(open_folder: Path, locked: str) -> None:
-    folder = lay(open_folder / "ws", SOUND | {GRADING: graded("p")})
-    (folder / locked).chmod(0o000)
-    sides, problems, _ = load_apart(folder, folder / locked)
-    (folder / locked).chmod(0o755)
-    assert "without_skill" in sides
-    assert [one for one in problems if locked in str(one) and "permission" in str(one).lower()]
-
-
-def test_files_of_200_mb_are_left_alone(ws_folder: Path) -> None:
-    """Told by their size, before a byte of them is read: with no memory."""
-    lay(ws_folder, SOUND | {GRADING: graded("p")})
-    names = {f"{RUN}/{name}.json" for name in ("grading", "timing", "eval_metadata")}
-    for name in names:
-        os.truncate(lay(ws_folder, {name: ""}) / name, 200 * 1024 * 1024)
-    _, problems, megabytes = load_apart(ws_folder)
-    large = [(path, "MB" in message) for code, path, message in problems if code == "too-large"]
-    assert set(large) == {(name, True) for name in names}
-    assert megabytes < 150
-
-
-def test_a_pipe_does_not_hang(ws_folder: Path) -> None:
-    """In a workspace it is a problem; loaded itself, there is nothing to load."""
-    lay(ws_folder, SOUND)
-    (ws_folder / RUN).mkdir(parents=True)
-    for pipe in (ws_folder / GRADING, alone := ws_folder.parent / "benchmark.json"):
+def test_what_cannot_be_read_neither_hangs_nor_fills_the_memory(open_folder: Path) -> None:
+    """What may not be read, 200 MB, and pipes: each is a problem; alone it is nothing to load."""
+    locked = [f"iteration-1/eval-{n}/with_skill" for n in (1, 2)]
+    locked[1] += "/grading.json"
+    folder = lay(open_folder / "ws", SOUND | {f"{GRADING}": graded("p"), locked[1]: graded("p")})
+    lay(folder, {f"{locked[0]}/grading.json": graded("p")})
+    large = [f"{RUN}/{name}.json" for name in ("timing", "eval_metadata")]
+    for name in large:
+        os.truncate(lay(folder, {name: ""}) / name, 200 * 1024 * 1024)
+    for pipe in (folder / f"{RUN}/structural.json", alone := open_folder / "benchmark.json"):
         os.mkfifo(pipe)
-    sides, problems, _ = load_apart(ws_folder)
+    for name in locked:
+        (folder / name).chmod(0o000)
+    sides, problems, megabytes = load_apart(folder, folder / locked[1])
+    told = {path: (code, message) for code, path, message in problems}
     assert "without_skill" in sides
-    assert GRADING in str(problems)
+    assert [told[name][0] for name in locked] == ["no-permission"] * 2
+    assert [told[name][0] for name in large] == ["too-large"] * 2
+    assert "MB" in told[large[0]][1]
+    assert "not a regular file" in told[f"{RUN}/structural.json"][1]
+    assert megabytes < 150
     assert "benchmark.json" in str(load_apart(alone))
+    (folder / locked[0]).chmod(0o755)
 
 
 @pytest.mark.parametrize("put", [lambda path: path.symlink_to("gone"), Path.mkdir])

@@ -1,4 +1,4 @@
-"""Runs of every tool: each once, of its eval, side and model, with its end, and copies named."""
+"""Runs of tools: each once, of its eval, side and model, with its end, and copies named."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from tests.corpus.build import lay
 from tests.workspace.made_tools import (
-    deepeval_run,
     inspect_log,
-    nvidia_reward,
-    plugin_run,
-    plugin_suite,
     promptfoo_row,
     trial,
     vally_trial,
@@ -53,24 +49,6 @@ def by_file(rows: Sequence[Told]) -> dict[tuple[str, str], list[Told]]:
     for row in rows:
         found.setdefault((row.side, row.model), []).append(row)
     return found
-
-
-def of_plugin(rows: Sequence[Told], _: Sequence[Told]) -> Files:
-    files = {}
-    for at, model in enumerate(MODELS):
-        cases = []
-        for name in dict.fromkeys(row.eval for row in rows if row.model == model):
-            arms: dict[str, list[Any]] = {"with": [], "without": []}
-            for row in rows:
-                if (row.eval, row.model) == (name, model):
-                    run = plugin_run(bool(row.passed), bool(row.passed))
-                    if row.passed is None:
-                        run = {"score": None, "error": "crashed", "graders": []}
-                    arms["with" if row.side == WITH else "without"].append(run)
-            cases.append({"name": name, "arms": arms, "model": model})
-        suite = plugin_suite([], [], startedAt=model)
-        files[f"{at}/aggregate-result.json"] = {**suite, "cases": cases}
-    return files
 
 
 def of_harbor(rows: Sequence[Told], copies: Sequence[Told]) -> Files:
@@ -141,65 +119,24 @@ def of_waza(rows: Sequence[Told], copies: Sequence[Told]) -> Files:
     return files
 
 
-def rows_of_promptfoo(rows: Sequence[Told], copies: Sequence[Told]) -> list[Any]:
+def of_promptfoo(rows: Sequence[Told], copies: Sequence[Told]) -> Files:
     found = []
     for at, told in enumerate([*rows, *copies]):
-        cached = at >= len(rows)
         checks = () if told.passed is None else (told.passed,)
         row = promptfoo_row(int(told.side == WITH), at, *checks, vars={"q": told.eval})
         row["provider"] = {"id": f"openrouter:{told.model}"}
-        row["response"] = {"output": f"{told}", "cached": cached}
-        if told.passed is None:
-            row |= {"failureReason": 2, "error": "no"}
-        found.append(row)
-    return found
-
-
-def of_promptfoo(rows: Sequence[Told], copies: Sequence[Told]) -> Files:
-    return {"output.json": {"evalId": "e", "results": {"results": rows_of_promptfoo(rows, copies)}}}
-
-
-def of_promptfoo_lines(rows: Sequence[Told], copies: Sequence[Told]) -> Files:
-    return {"output.jsonl": "\n".join(map(json.dumps, rows_of_promptfoo(rows, copies)))}
-
-
-def of_deepeval(rows: Sequence[Told], _: Sequence[Told]) -> Files:
-    files = {}
-    for at, ((side, model), mine) in enumerate(by_file(rows).items()):
-        run = deepeval_run([(row.eval, [row.passed]) for row in mine])
-        run["hyperparameters"] = {"model": model, "skill": side == WITH}
-        files[f"{at}/.latest_test_run.json"] = run
-    return files
-
-
-def of_nvidia(rows: Sequence[Told], _: Sequence[Told]) -> Files:
-    files = {}
-    for at, row in enumerate(rows):
-        arm = "with-skill" if row.side == WITH else "without-skill"
-        trial_ = f"{row.eval}_attempt{at:03}__x"
-        about = {"trial_id": trial_, "model": row.model}
-        raw = nvidia_reward(row.eval, float(row.passed or 0), **about)
-        if row.passed is None:
-            raw |= {"evaluation_status": "error", "evaluation_errors": ["no answer"]}
-        files[f"evals/results/r/codex/{arm}/trials/{trial_}/reward.json"] = raw
-    return files
+        row["response"] = {"output": f"{told}", "cached": at >= len(rows)}
+        found.append(row | ({"failureReason": 2, "error": "no"} if told.passed is None else {}))
+    return {"output.jsonl": "\n".join(map(json.dumps, found))}
 
 
 BUILDERS: dict[str, Build] = {
-    "plugin-eval": of_plugin,
     "harbor": of_harbor,
     "vally": of_vally,
     "inspect": of_inspect,
     "waza": of_waza,
     "promptfoo": of_promptfoo,
-    "promptfoo lines": of_promptfoo_lines,
-    "deepeval": of_deepeval,
-    "nvidia": of_nvidia,
 }
-WITHOUT_COPIES = ("plugin-eval", "deepeval", "nvidia")
-"""What these write of a run names nothing by which a copy could be known."""
-UNGRADED = {"deepeval": "ungraded", "nvidia": "executed"}
-"""What a run is where these name no error of its own, but one of the judge's."""
 
 
 def named_copies(ws: Any) -> int:
@@ -225,15 +162,14 @@ def test_rows_in_are_runs_and_what_is_named(tool: str, data: st.DataObject) -> N
     """Each run once, of its eval, side and model, with its end; each copy named, none a run."""
     rows = data.draw(st.lists(TOLD, min_size=1, max_size=9))
     first = {row: None for row in rows if row.passed is not None}
-    copies = list(first)[: data.draw(st.integers(0, 3))] if tool not in WITHOUT_COPIES else []
+    copies = list(first)[: data.draw(st.integers(0, 3))]
     if tool == "waza":  # a task is taken from a cache with all its runs
         cells = {row[:3] for row in copies}
         copies = [row for row in rows if row[:3] in cells]
     with tempfile.TemporaryDirectory() as folder:
         ws = sen.load(lay(Path(folder) / "ws", BUILDERS[tool](rows, copies)))
         assert ws.runs.height + named_copies(ws) == len(rows) + len(copies)
-        ends: dict[Any, Any] = {True: ("graded", 1.0), False: ("graded", 0.0)}
-        ends[None] = UNGRADED.get(tool, "errored"), None
+        ends = {True: ("graded", 1.0), False: ("graded", 0.0), None: ("errored", None)}
         names = ("eval_name", "configuration", "executor_model", "status", "pass_rate")
         seen = Counter((name.split("/")[-1], *row) for name, *row in ws.runs.select(names).rows())
         assert seen == Counter((*row[:3], *ends[row.passed]) for row in rows)
