@@ -339,14 +339,18 @@ def test_a_figure_of_megabytes_is_read_in_one_go(tmp_path: Path, printed: str) -
 @pytest.mark.parametrize("others", [{}, {"by": "hand"}], ids=["as documented", "with a key more"])
 @pytest.mark.parametrize(
     ("metric", "figure", "value", "printed"),
-    [("tokens", 1000, 1000.0, "1000"), ("pass_rate", 78.3, 0.783, "0.783")],
+    [
+        ("tokens", 1000, 1000.0, "1000"),
+        ("pass_rate", 78.3, 0.783, "0.783"),
+        ("pass_rate", {"mean": 80.0}, 0.8, "80.0"),
+    ],
 )
 def test_a_benchmark_is_read_alike_however_near_it_is_to_the_documented_form(
-    tmp_path: Path, others: Files, metric: str, figure: float, value: float, printed: str
+    tmp_path: Path, others: Files, metric: str, figure: Any, value: float, printed: str
 ) -> None:
     """A file that is just as documented is read at once, all others with care."""
     summary = {"with_skill": {metric: figure}}
     benchmark = {"metadata": {}, "runs": [], "run_summary": summary, **others}
     ws = load(tmp_path, {"iteration-1/benchmark.json": benchmark})
     assert ws.stated.select("value", "printed").rows() == [(value, printed)]
-    assert ("converted" in set(ws.problems["code"])) == (metric == "pass_rate")
+    assert ("converted" in set(ws.problems["code"])) == (figure == 78.3)
