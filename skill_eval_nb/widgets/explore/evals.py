@@ -47,7 +47,7 @@ class EvalSide(NamedTuple):
         name: what it is called beside others.
         act: what shows its runs; some of them with their numbers behind it.
         cell: its runs; None where none has the figure.
-        left: what is left out of them, in words.
+        left: what else there is to say of them, as what is left out.
         clicked: the runs that were clicked.
     """
 
@@ -59,7 +59,7 @@ class EvalSide(NamedTuple):
     clicked: frozenset[int | str]
 
 
-def draw_lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
+def _draw_lane(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> Node:
     """The runs of an eval on the axis of all lanes."""
     rules = [h("i", cls="sen-x-rule", style={"left": axis.at(value)}) for value in axis.marks]
     halves = [
@@ -135,11 +135,7 @@ def evals(look: Look) -> Node:
     def draw_eval(line: Line) -> Drawn:
         (eval_id, name), part = line
         difference = deltas.get(line)
-        sides = _eval_sides(look, line, found[part], difference)
-        shown: list[Child] = [
-            draw_lane(axis, look.meant, sides),
-            h("div", [_side_mean(look.meant, side) for side in sides], cls="sen-x-means"),
-        ]
+        shown = draw_sides(axis, look.meant, _eval_sides(look, line, found[part], difference))
         if look.compares:
             none = as_label((difference or {}).get("unpaired") or "no difference", 80)
             words = delta_view(look.meant, difference, none=none)
@@ -148,16 +144,18 @@ def evals(look: Look) -> Node:
         about = f"eval {as_label(eval_id, 40)}" if look.suite.has_twins else ""
         return Drawn(as_label(name), act, shown, about)
 
-    heads: list[Child] = [
-        scale(axis, look.meant, look.meant.axis),
-        side_heads(look, "evals", lambda _: "Mean"),
-    ]
-    if look.compares:
-        heads.append(delta_head("evals", apart, look.meant, look.meant.difference_axis))
+    title = look.meant.difference_axis
+    differences = scale(apart, look.meant, title, difference=True)
+    heads = lane_heads(look, "evals", scale(axis, look.meant, look.meant.axis), differences)
+
+    def mean_on(side: str, line: Line) -> float | None:
+        cell = (found[line[1]] or {}).get((line[0], side))
+        return cell and cell.mean
+
     worst = None if look.compares else ("with", better(look.choice.metric) == "less")
     lines = Lines(
         *("evals", "eval", sort_evals(look, keys), draw_eval),
-        keys=_sort_keys(look, found, deltas),
+        keys=lane_keys(look, mean_on, deltas),
         data=deltas,
         order=worst,
     )
@@ -176,25 +174,23 @@ def sort_evals(look: Look, keys: Mapping[Part, Any]) -> list[Line]:
     return sorted(lines, key=lambda line: ([natural(name) for name in line[0]], at[line[1]]))
 
 
-def _sort_keys(
-    look: Look, found: Mapping[Part, Cells | None], deltas: Deltas
-) -> dict[str, Callable[[Line], Any]]:
-    """What evals are sorted by: their name, the mean on each side, the difference."""
+def lane_heads(look: Look, name: str, figures: Node, differences: Node) -> list[Child]:
+    """The heads of the columns with the runs, the means and the differences."""
+    heads: list[Child] = [figures, side_heads(look, name, lambda _: "Mean")]
+    if look.compares:
+        heads.append([sort_button("Difference", name, "delta"), differences])
+    return heads
 
-    def mean_on(side: str, line: Line) -> float | None:
-        cell = (found[line[1]] or {}).get((line[0], side))
-        return cell and cell.mean
 
+def lane_keys(
+    look: Look, mean_on: Callable[[str, Any], float | None], deltas: Mapping[Any, Row]
+) -> dict[str, Callable[[Any], Any]]:
+    """What such rows are sorted by: their name, the mean on each side, the difference."""
     return {
-        "name": lambda line: natural(line[0][1]),
+        "name": lambda line: natural(line[0][-1]),
         **{kind: partial(mean_on, side) for kind, side in look.kinds},
         "delta": lambda line: deltas.get(line, {}).get("estimate"),
     }
-
-
-def delta_head(name: str, axis: Axis, meant: Metric, title: str) -> Child:
-    """The head of a column with differences, which the rows can be sorted by."""
-    return [sort_button("Difference", name, "delta"), scale(axis, meant, title, difference=True)]
 
 
 def _deltas_by_row(look: Look) -> tuple[Deltas, str]:
@@ -235,11 +231,14 @@ def _eval_sides(
     return sides
 
 
-def _side_mean(meant: Metric, side: EvalSide) -> Node:
-    """The mean of a side, and what is left out of it."""
-    value, n = (side.cell.mean, len(side.cell.runs)) if side.cell else (None, 0)
-    left = h("small", side.left, cls="sen-soft") if side.left else None
-    return h("div", mean_of(side.kind, meant, value, n, side.name, side.act), left)
+def draw_sides(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> list[Child]:
+    """The cell with every run, and that with the mean of either side."""
+    means: list[Node] = []
+    for side in sides:
+        value, n = (side.cell.mean, len(side.cell.runs)) if side.cell else (None, 0)
+        left = h("small", side.left, cls="sen-soft") if side.left else None
+        means.append(h("div", mean_of(side.kind, meant, value, n, side.name, side.act), left))
+    return [_draw_lane(axis, meant, sides), h("div", means, cls="sen-x-means")]
 
 
 COLUMNS = 4

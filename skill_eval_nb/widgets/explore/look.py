@@ -595,12 +595,8 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
     def reason_cell(run: Row) -> Child:
         return [h("div", _evidence(row["evidence"])) for row in known[run_key(run)]]
 
-    def mean_of_run(run: Row) -> float | None:
-        found = [row["score"] for row in known[run_key(run)] if row["score"] is not None]
-        return sum(found) / len(found) if found else None
-
     return [
-        Column(metric_of(RUBRIC + dimension).title, scores_cell, mean_of_run),
+        _of_score(look, runs, RUBRIC + dimension)._replace(cell=scores_cell),
         Column("The judge’s reason", reason_cell, look=REASON),
     ]
 

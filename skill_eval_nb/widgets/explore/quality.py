@@ -34,7 +34,7 @@ from .choice import (
     iteration_name,
     of_path,
 )
-from .evals import EvalSide, delta_head, draw_lane, mean_of
+from .evals import EvalSide, draw_sides, lane_heads, lane_keys
 from .look import (
     Drawn,
     Lines,
@@ -182,7 +182,11 @@ def dimensions(look: Look) -> Node:
         return notice("No run of this skill was scored on a rubric, so there are no dimensions.")
     counts = (count_headline, count_others, count_sources, count_means)
     headline, others, sources, summaries = (look.figures(count) for count in counts)
-    if any(None in found.values() for found in (others, sources, summaries)):
+    cells = {
+        (name,): look.counted.figures(count_cells, look.parts, RUBRIC + name)
+        for name in look.suite.dimensions
+    }
+    if any(None in found.values() for found in (others, sources, summaries, *cells.values())):
         return waiting_note("Counting")
     deltas = {
         ((difference["metric"].removeprefix(RUBRIC),), part): difference
@@ -202,52 +206,34 @@ def dimensions(look: Look) -> Node:
     )
     meant = metric_of(RUBRIC)
     axis, points = axis_of(deltas.values(), meant), of_figures(meant, None, None)
-    cells = {
-        (name,): look.counted.figures(count_cells, look.parts, RUBRIC + name)
-        for name in look.suite.dimensions
-    }
 
     def mean_on(side: str, line: Dimension) -> float | None:
         return means.get((line, side), {}).get("mean")
 
-    keys = {
-        "name": lambda line: natural(line[0][0]),
-        **{kind: partial(mean_on, side) for kind, side in look.kinds},
-        "delta": lambda line: deltas.get(line, {}).get("estimate"),
-    }
-
     def draw(line: Dimension) -> Drawn:
         (dimension,), part = line
-        lanes: list[EvalSide] = []
         own = [source for source in sources[part] if source["dimension"] == dimension]
-        bars: list[Child] = []
-        shown: list[Child] = []
         act = ("pick", "dimension", part.iteration, dimension)
+        sides: list[EvalSide] = []
+        bars: list[Child] = []
         for kind, name in look.kinds:
             shares = [row for row in own if row["configuration"] == name]
             bars.append(_draw_shares(shares, kind, name))
-            mean = means.get((line, name), {"mean": None, "n": 0})
             spoken = f"{as_label(name, 40)}, {as_label(dimension, 60)}"
-            figure = mean_of(kind, meant, mean["mean"], mean["n"], spoken, (*act, name))
-            spread = f"SD {size(meant, mean.get('stddev'))}"
-            small = h("span", spread, cls="sen-soft sen-small", title="standard deviation")
-            shown.append(h("div", figure, small))
+            runs = _runs_of_evals(cells[line[0]][part], name)
+            spread = f"SD {size(meant, means.get((line, name), {}).get('stddev'))}"
             clicked = look.clicked_runs(place_of("dimensions", line), name)
-            runs = _runs_of_evals(cells[line[0]][part] or {}, name)
-            lanes.append(EvalSide(kind, spoken, (*act, name), runs, "", clicked))
+            sides.append(EvalSide(kind, spoken, (*act, name), runs, spread, clicked))
         difference = [_delta(deltas.get(line), axis)] if look.compares else []
-        lane = draw_lane(points, meant, lanes)
-        own_cells = [lane, h("div", shown, cls="sen-x-means"), *difference, bars]
-        return Drawn(as_label(dimension), act, own_cells)
+        shown = [*draw_sides(points, meant, sides), *difference, bars]
+        return Drawn(as_label(dimension), act, shown)
 
     title = metric_of("rubric_weighted_mean").difference_axis
     every = [source for found in sources.values() for source in found]
-    heads: list[Child] = [
-        scale(points, meant, "score of each run"),
-        side_heads(look, "dimensions", lambda _: "Mean"),
-        *([delta_head("dimensions", axis, meant, title)] if look.compares else []),
-        ["Where its spread comes from", _shares_legend(every)],
-    ]
+    differences = scale(axis, meant, title, difference=True)
+    heads = lane_heads(look, "dimensions", scale(points, meant, "score of each run"), differences)
+    heads.append(["Where its spread comes from", _shares_legend(every)])
+    keys = lane_keys(look, mean_on, deltas)
     shown = Lines("dimensions", "dimension", lines, draw, keys, deltas)
     caption = "Scores on the rubric, 1–5, each run’s and their mean and standard deviation"
     return h(

@@ -54,8 +54,6 @@ from .queue import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from skill_eval_nb.tables import Workspace
 
 
@@ -468,10 +466,10 @@ def _open_item(now: ReviewState, item: Item) -> Child:
     runs = _runs_shown(now, item)
     titles = [_run_title(now, item, key, place) for place, key in enumerate(runs)]
     folders = [folder_of(now.ws, run_row(now.ws, key)) for key in runs]
-    columns: list[Child] = []
-    for title, key, folder in zip(titles, runs, folders, strict=True):
-        column = ShownRun(now, key, title, token_of(key), item).column()
-        columns.append(hide_folder(column, folder) if now.choice.hidden else column)
+    columns = [
+        ShownRun(now, key, title, token_of(key), item).column()
+        for title, key in zip(titles, runs, strict=True)
+    ]
     numbers = {key.run_number for key in item.runs}
     number = f", run {numbers.pop()}" if len(numbers) == 1 and item.is_pair else ""
     meanings = {
@@ -480,29 +478,22 @@ def _open_item(now: ReviewState, item: Item) -> Child:
         if item.check is None and (meaning := meaning_of(*stated))
     }
     parts = [h("div", h("h5", line(of)), meaning) for of, meaning in meanings.items()]
-    return h(
+    unfolded = "difference" in now.choice.unfolded
+    whole = h(
         "div",
         h("h4", name(item.title), number, cls="sen-rv-of"),
         prompt_view(now.ws, item.runs[0], unfolded=True),
         fold_content("What the scores mean", h("div", parts, cls="sen-rv-meanings"))
         if parts
         else None,
-        _compare_sides(now, titles, folders) if item.is_pair else None,
+        difference_details(titles, folders, unfolded=unfolded) if item.is_pair else None,
         h("div", columns, cls=f"sen-rv-sides sen-rv-sides-{len(runs)}"),
         cls="sen-rv-item",
         key=item.token,
     )
-
-
-def _compare_sides(
-    now: ReviewState, titles: Sequence[str], folders: Sequence[Path | None]
-) -> Child:
-    """What differs between the two outputs, in a blind review without their folders."""
-    unfolded = "difference" in now.choice.unfolded
-    found = difference_details(titles, folders, unfolded=unfolded)
     for folder in folders if now.choice.hidden else ():
-        found = hide_folder(found, folder)
-    return found
+        whole = hide_folder(whole, folder)
+    return whole
 
 
 def _run_title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:

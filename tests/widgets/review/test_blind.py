@@ -7,6 +7,7 @@ import re
 import shutil
 
 from skill_eval_nb.widgets.review import review
+from skill_eval_nb.widgets.show import outputs
 from tests.widgets.review.made import (
     SIDES,
     TELLTALE,
@@ -19,13 +20,15 @@ from tests.widgets.review.made import (
 from tests.widgets.trees import find, text
 
 
-def test_nothing_on_the_page_tells_which_side_is_which(tmp_path):
+def test_nothing_on_the_page_tells_which_side_is_which(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "DOWNLOAD", 1)  # of larger files it is said where they are
     panel = opened(tmp_path, blind=True)
     panel.do("unfold", "difference", True)
     for _ in range(4):
         whole = json.dumps([panel.view(), panel._tree, panel._name])
         said = whole.replace("iteration-1", "")  # of the choice of an iteration
         assert [word for word in TELLTALE if word in said and word != "iteration-1"] == []
+        assert "too large to hand over" in whole
         assert str(tmp_path) not in whole
         assert "answer 2" in whole
         assert {text(one) for one in find(panel.view(), tag="mark")} == {"10", "13"}
