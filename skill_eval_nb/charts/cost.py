@@ -51,7 +51,6 @@ HEIGHT = 240
 """Pixels of a panel."""
 SPREAD = 50
 """Largest by smallest cost above which the axis is logarithmic."""
-NAMES = {"configuration": "Configuration"}
 
 
 def panel(
@@ -91,7 +90,11 @@ def panel(
         axis=alt.Axis(title=title, format=quality.style.ticks, tickCount=5, grid=True),
     )
     hue = colour(shades)
-    about = NAMES | {"y": (quality.title, quality.style.tip), "x": (cost.title, cost.style.tip)}
+    about = {
+        "configuration": "Configuration",
+        "y": (quality.title, quality.style.tip),
+        "x": (cost.title, cost.style.tip),
+    }
     marks = _mean_marks(runs, shades)
     if crowded:
         size = alt.Size("n:Q", legend=None, scale=alt.Scale(zero=True, range=[0, 140]))
@@ -355,16 +358,12 @@ def design(row: Row, levers: Sequence[str] = LEVERS) -> str:
 def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     """Which design to take, or that none will do; with what it rests on."""
     base, behind = rows[0], _say_basis(rows)
-    of_mean = sharp.column == "se"
-    reach = "have a standard error of at most" if of_mean else "find a difference of"
-    reach = f"would {reach} {sharp.text(base['wanted'])}"
+    finds = "have a standard error of at most" if sharp.column == "se" else "find a difference of"
+    reach = f"would {finds} {sharp.text(base['wanted'])}"
     if base["chosen"]:
         price = cost.text(base[cost.column])
         return f"{design(base, planned_levers(rows))} {reach}, for {price} {behind}"
-    shown = "what was run" if base["configuration"] else "the largest of them"
-    least = base[sharp.column]
-    has = f"{'has' if of_mean else 'finds'} {'nothing' if least is None else sharp.text(least)}"
-    return f"No design within the limits {reach}; {shown} {has} {behind}"
+    return f"No design within the limits {reach} {behind}"
 
 
 def _say_basis(rows: Rows) -> str:

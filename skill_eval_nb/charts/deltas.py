@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.stats.comparison import SCOPES
@@ -287,11 +288,9 @@ def forest(
         raise no_such("way to part a forest, `by`,", by, ("eval", "dimension"))
     options = {"baseline": baseline, "versus": versus, "worth": worth}
     meant = metric_of(metric if by == "eval" else "rubric_weighted_mean")
-    if by == "eval":
-        scopes = [stats.deltas(ws, metric, scope=scope, **options) for scope in SCOPES]
-    else:
-        scopes = [stats.deltas_by_dimension(ws, scope=scope, **options) for scope in SCOPES]
-    frames = [as_polars(rows) for rows in scopes]
+    of_all = partial(stats.deltas, metric=metric)
+    statistic = of_all if by == "eval" else stats.deltas_by_dimension
+    frames = [as_polars(statistic(ws, scope=scope, **options)) for scope in SCOPES]
     by_eval = as_polars(stats.deltas_by_eval(ws, metric, **options)) if by == "eval" else frames[0]
     if together and by == "eval":
         others = headline_of(metrics_of(ws)) not in {*frames[0]["metric"]}

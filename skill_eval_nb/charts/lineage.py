@@ -182,8 +182,8 @@ def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
     """
     if len(lines) == 1:
         return _turn(lines[0], meant)
-    long = [line for line in lines if len(line) > 1]
     n = n_of(sum(line[-1]["n"] for line in lines))
+    long = [line for line in lines if len(line) > 1]
     if not long:
         return f"{tied(len(lines), 'panel')} with a {meant.name} in one iteration each ({n})"
     rising = sum(line[-1]["mean"] > line[0]["mean"] for line in long)

@@ -299,7 +299,7 @@ def _about(points: Rows) -> Row:
 SCORE_PLOT, SCORE_LANE, NAME = 520, 84, 230
 """Pixels: of the plot, of a dimension's bars from top to bottom, and of its name at most."""
 BESIDE = 3
-"""Configurations up to which there is room for a figure above each bar, and for each n."""
+"""Configurations up to which there is room for a figure above each bar."""
 DIMENSIONS = 16
 """Dimensions that one chart holds."""
 FULL = 0.5
@@ -412,11 +412,8 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
 
 
 def _n(rows: Rows) -> str:
-    """The judgings of each configuration, of many the fewest and the most."""
-    n = [row["n"] for row in rows]
-    if len(n) > BESIDE:
-        return f"n = {min(n):,}–{max(n):,}" if min(n) < max(n) else f"n = {n[0]:,}"
-    return f"n = {' vs '.join(f'{number:,}' for number in n)}"
+    """The judgings of each configuration."""
+    return "n = " + " vs ".join(f"{row['n']:,}" for row in rows)
 
 
 def _score_bars(lane: Row, place: int) -> list[Row]:

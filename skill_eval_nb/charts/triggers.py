@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -130,11 +130,14 @@ def sizes(row: Row) -> str:
     return f"n{TIE}={TIE}{runs}{tied(row['n_queries'], 'query')}"
 
 
-def _of_several(shown: Sequence[Described]) -> str:
-    """Which of several descriptions has the highest F1."""
+def _answer(shown: Sequence[Described], say: Callable[[Described], str]) -> str:
+    """What is to say of one description; which of several has the highest F1."""
     best = max(shown, key=lambda description: description.scores["f1"] or 0.0)
-    which = f"{in_quotes(best.part.heading, 40)} has the highest F1 of {len(shown)} descriptions"
-    return f"{which}: {say_score(best.scores, 'f1')}"
+    if len(shown) > 1:
+        of = f"{in_quotes(best.part.heading, 40)} has the highest F1 of {len(shown)} descriptions"
+        return f"{of}: {say_score(best.scores, 'f1')}"
+    broken = "Broken measurement. " if best.broken else ""
+    return f"{broken}{say(best)} ({sizes(best.scores)})"
 
 
 LABEL, PLOT, RUNS, REMARK, RATES_WIDTH = 380, 250, 305, 320, 520
@@ -176,18 +179,14 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
         f"{left:,} more queries that are less wrong." if left else "",
         *notes,
     ]
-    return finish(_rates_drawn(rows, level), rates_answer(shown), notes)
+    return finish(_rates_drawn(rows, level), _answer(shown, say_rates), notes)
 
 
-def rates_answer(shown: Sequence[Described]) -> str:
+def say_rates(described: Described) -> str:
     """F1 with its interval, and how many queries of each class trigger."""
-    if len(shown) > 1:
-        return _of_several(shown)
-    [description] = shown
-    row = description.scores
+    row = described.scores
     f1 = "No F1" if row["f1"] is None else f"F1{TIE}{say_score(row, 'f1')}"
-    broken = "Broken measurement. " if description.broken else ""
-    return f"{broken}{f1}: {_count_triggering(description.queries)} ({sizes(row)})"
+    return f"{f1}: {_count_triggering(described.queries)}"
 
 
 def _count_triggering(queries: pl.DataFrame) -> str:
@@ -336,17 +335,13 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
         f"By query: it triggers where at least {threshold:.0%} of its scored runs do.",
         *notes,
     ]
-    return finish(_confusion_drawn(shown, counts), confusion_answer(shown), notes)
+    return finish(_confusion_drawn(shown, counts), _answer(shown, say_confusion), notes)
 
 
-def confusion_answer(shown: Sequence[Described]) -> str:
+def say_confusion(described: Described) -> str:
     """Recall and precision with their intervals."""
-    if len(shown) > 1:
-        return _of_several(shown)
-    row = shown[0].scores
-    recall, precision = (say_score(row, name) for name in ("recall", "precision"))
-    broken = "Broken measurement. " if shown[0].broken else ""
-    return f"{broken}Recall{TIE}{recall}, precision{TIE}{precision} ({sizes(row)})"
+    recall, precision = (say_score(described.scores, name) for name in ("recall", "precision"))
+    return f"Recall{TIE}{recall}, precision{TIE}{precision}"
 
 
 def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartType:

@@ -565,15 +565,6 @@ class Diff(Explorer):
             safely(self._each_against_its_baseline, look),
         )
 
-    def _number_of(self, look: Look, tab: str) -> str:
-        if tab == "checks" and (turned := _count_flips(look)) is not None:
-            return f" ({sum(turned):,} flipped)"
-        if tab == "skill" and self._compared is not None:
-            return f" ({len(self._compared.files):,})"
-        if tab == "others" and (found := self._unlike(look)) is not None:
-            return f" ({len(found):,})"
-        return ""
-
     def _each_against_its_baseline(self, look: Look) -> Child:
         """What the skill changed in either iteration, as an explorer has it."""
         pair, now = _pair_of(look), look.choice

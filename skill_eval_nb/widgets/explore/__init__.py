@@ -166,8 +166,8 @@ class Explore(Explorer):
         """The folder of an iteration, and that of its skill."""
         names = (self.choice.workspace or "", self.choice.skill or "", iteration)
         folder = find_iterations(self.source.ws).get(names)
-        skill = None if folder is None else find_skill(folder)
-        return None if folder is None or skill is None else (folder, skill)
+        skill = folder and find_skill(folder)
+        return (folder, skill) if folder and skill else None
 
     @action
     def run_more(self, iteration: str, runs: int) -> None:

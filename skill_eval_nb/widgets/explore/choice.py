@@ -692,8 +692,6 @@ def _of_each(parts: Parts, found: Iterable[Row]) -> list[Rows]:
 
 PARTS, ANSWERS = 4, 8
 """Parts of the workspace that are counted together, and lists of runs, that are kept at once."""
-RUNS = 10_000
-"""Runs whose figures are counted together, about: of more, the first are shown before the last."""
 
 
 class Counted:
@@ -724,7 +722,7 @@ class Counted:
             return dict(zip(keys, count(self._tables_within(own), own, metric), strict=True))
 
         keys = {part: (count, part, metric) for part in parts}
-        found = self._later.get_all(list(keys.values()), count_parts, self._at_once)
+        found = self._later.get_all(list(keys.values()), count_parts, len(keys))
         return {part: found[key] for part, key in keys.items()}
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
@@ -741,12 +739,6 @@ class Counted:
         keys = ("words", *shown.select(RUN).rows())
         words = self.get(keys, lambda: self.finder.words(shown)) or [None] * shown.height
         return list(zip(words, self.finder.things(shown), strict=True))
-
-    @cached_property
-    def _at_once(self) -> int:
-        """How many iterations are counted together."""
-        runs = self.ws.polars("runs")
-        return max(1, RUNS * runs["iteration"].n_unique() // max(1, runs.height))
 
     def _tables_within(self, parts: Parts) -> Workspace:
         """What of the workspace is in these parts; figures of the same parts share its tables."""

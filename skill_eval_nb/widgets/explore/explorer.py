@@ -306,11 +306,10 @@ class Explorer(Panel):
         # asked for before the table of means, which waits for the figures that take longest
         content = safely(self._content, look)
         beside, trend_rows = self._summary_beside(look), safely(trend, look)
-        names = {
-            name: words + self._number_of(look, name)
-            for name, words in self.TABS.items()
-            if name != "models" or len(look.suite.models) > 1
-        }
+        lacking = {"models"} if len(look.suite.models) < 2 else ()
+        names = {name: words for name, words in self.TABS.items() if name not in lacking}
+        if "problems" in names and look.problems:
+            names["problems"] += f" ({len(look.problems):,})"
         own_runs = look.placed or self.seen.tab in self.WITHOUT_RUNS
         return h(
             "div",
@@ -346,11 +345,6 @@ class Explorer(Panel):
     def _summary_beside(self, look: Look) -> Child:
         """What stands beside the verdict."""
         return safely(summary, look)
-
-    def _number_of(self, look: Look, tab: str) -> str:
-        """What stands behind the name of a tab: how much there is in it."""
-        number = len(look.problems) if tab == "problems" else 0
-        return f" ({number:,})" if number else ""
 
     def _read_anew(self) -> None:
         """Runs have landed: count anew, and keep what was chosen."""

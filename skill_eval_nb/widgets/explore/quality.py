@@ -8,6 +8,7 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.charts.judges import SOURCES
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.expectations import CLASSES
 from skill_eval_nb.stats.values import RUBRIC, natural
@@ -257,10 +258,6 @@ def _runs_of_evals(cells: Cells, side: str) -> EvalCell | None:
     return EvalCell(runs, fmean(value for _, value in runs)) if runs else None
 
 
-PARTS = {"eval": "evals", "run": "runs", "judge": "judge"}
-"""Where variance comes from, and what it is called."""
-
-
 LEGIBLE = 0.13
 """The smallest share that is written into its part of the bar."""
 
@@ -294,8 +291,7 @@ def _draw_shares(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Chi
 
 
 def _component_name(component: str) -> str:
-    """A component; several that cannot be told apart are named together."""
-    return " and ".join(PARTS.get(part, part) for part in component.split(" + "))
+    return SOURCES.get(component, component).removeprefix("the ")
 
 
 def _share_look(component: str) -> str:

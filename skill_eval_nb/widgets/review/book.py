@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skill_eval_nb.disk import leads_out
 from skill_eval_nb.documents import CheckLabel
-from skill_eval_nb.tables.columns import TABLES, like, to_polars
-from skill_eval_nb.tables.document_rows import labels_text, scores_text
 from skill_eval_nb.workspace import NothingToLoad
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
@@ -29,7 +27,7 @@ from skill_eval_nb.workspace.feedback import (
     read_reviews,
 )
 
-from ..ui.source import RunKey, key_of
+from ..ui.source import RunKey
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace
@@ -291,31 +289,6 @@ class Book:
         numbered = any(other.run_number != 1 for other in page.runs)
         sides = {other.configuration for other in page.runs}
         return self._ids.id_of(page.workspace, page.iteration, run, numbered, sides)
-
-    def table(self, ws: Workspace) -> Any:
-        """A row a review, in the kind of table that the workspace has.
-
-        What could not be written to its file is in it, without a time.
-        """
-        columns = TABLES["feedback"]
-        values: dict[str, list[Any]] = {name: [] for name in columns.names}
-        for row in ws.polars("runs").select(*RunKey._fields, "eval_name").iter_rows(named=True):
-            key = key_of(row)
-            remarks, entry = self.remarks(key), self.entry(key)
-            when = None if entry is None or not self.is_saved(key) else entry.timestamp
-            mine = [(remarks, when)] if remarks is not None else []
-            for of, timestamp in [*mine, *((e.remarks, e.timestamp) for e in self.others(key))]:
-                record = {
-                    **row,
-                    "feedback": of.text if of.reviewed else None,
-                    "timestamp": timestamp,
-                    "status": self.page_of(key).now.status,
-                    "scores": scores_text(of.scores),
-                    "labels": labels_text(of.labels.values()),
-                }
-                for column, value in record.items():
-                    values[column].append(value)
-        return like(ws, to_polars(columns, values))
 
 
 def _stamps(files: Iterable[Path]) -> list[tuple[int, ...]]:
