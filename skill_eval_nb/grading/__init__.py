@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING
 from skill_eval_nb.faces import lazy
 
 if TYPE_CHECKING:
-    from skill_eval_nb.models.usage import BudgetSpent
-
     from . import judge, sandbox, structural
     from .grades import grade
     from .judge import Case, Judge
     from .structural import check
 
 __all__ = [
-    "BudgetSpent",
     "Case",
     "Judge",
     "check",
@@ -35,7 +32,6 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "": "judge sandbox structural",
-        "skill_eval_nb.models": "BudgetSpent",
         ".grades": "grade",
         ".judge": "Case Judge",
         ".structural": "check",

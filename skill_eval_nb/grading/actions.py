@@ -150,6 +150,8 @@ VERDICTS: Mapping[str, Callable[[ActionCheck], CheckVerdict]] = {
     "max_tokens": ActionCheck.bound,
 }
 
+OF_TRANSCRIPT = tuple(VERDICTS)
+
 
 def _is_of(tool: str, call: Step) -> bool:
     return bool(match_pattern(tool.lower(), [call.text[:LONGEST_NAME].lower()]))

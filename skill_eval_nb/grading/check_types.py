@@ -1,9 +1,8 @@
-"""The types of checks of outputs: existing files, their content, tables, scripts."""
+"""The checks of outputs: existing files, their content, tables, scripts."""
 
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import re
 import shutil
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import LARGEST
-from skill_eval_nb.documents import Eval, Expectation, StructuralExpectation, mend
+from skill_eval_nb.documents import Expectation, StructuralExpectation, mend
 from skill_eval_nb.documents.base import origin_of
 from skill_eval_nb.text import count, guess_delimiter
 
@@ -38,46 +37,7 @@ from .search import SearchTerms, TextSearch, sought
 if TYPE_CHECKING:
     from .box import BoxKind, Ran
 
-OF_SKILL_EVALUATOR = (
-    "file_exists",
-    "file_contains",
-    "file_not_contains",
-    "file_count",
-    "custom_script",
-)
-OF_ITERATIONS = ("row_count", "contains_text", "csv_valid", "custom")
-OF_TRANSCRIPT = (
-    "no_errors tool_called tool_not_called tools_in_order command_matches skill_opened max_turns "
-    "max_tokens"
-).split()
-KINDS = frozenset((*OF_SKILL_EVALUATOR, *OF_ITERATIONS, *OF_TRANSCRIPT))
-
 Check = StructuralExpectation | Expectation
-
-
-def expectations_of(eval_: Eval) -> list[Check]:
-    """The expectations of an eval that layer 1 checks, and that no judge is asked about.
-
-    These are its structural expectations of any type, and other expectations with a type that layer
-    1 knows; but a `custom` one without a script is for the judge.
-
-    >>> typed = Expectation("a.csv is written", type="file_exists")
-    >>> one = Eval("Write a.csv", expectations=[typed, Expectation("It reads well")])
-    >>> expectations_of(one) == [typed]
-    True
-    """
-    typed = [check for check in eval_.expectations if is_checked(check)]
-    return [*eval_.structural_expectations, *typed]
-
-
-def is_checked(expectation: Expectation) -> bool:
-    """Whether layer 1 checks an expectation, by its type, although it is not structural."""
-    if expectation.type not in KINDS:
-        return False
-    return (
-        expectation.type not in ("custom", "custom_script")
-        or as_structural(expectation).script is not None
-    )
 
 
 def as_structural(check: Check) -> StructuralExpectation:
@@ -111,15 +71,6 @@ def _is_lost(name: str, raw: Any, value: Any) -> bool:
         return False
     joined = isinstance(raw, list) and len(raw) > 1 and isinstance(value, str)
     return value in (None, "", []) or (joined and name not in ("pattern", "description"))
-
-
-def unknown_type(kind: str) -> str:
-    """The message about a type that layer 1 does not know."""
-    if not kind:
-        return "the expectation has no `type`"
-    near = difflib.get_close_matches(kind, sorted(KINDS), n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(KINDS))}"
-    return f"{kind!r} is not a type of check; {hint}"
 
 
 KEPT_BYTES = 8 * 2**20
@@ -209,25 +160,16 @@ def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | No
     return what if what.texts or what.pattern is not None else None
 
 
-def contains(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
-    """The verdict on `file_contains`: at least one file has a match."""
+def contains(
+    search: TextSearch, pattern: str | None, outputs: Outputs, *, positive: bool = True
+) -> CheckVerdict:
+    """The verdict on `file_contains`; with `positive` false, on `file_not_contains`."""
     if search.n_found:
-        return verdict_passed(f"{search.evidence()}{_terms_text(search)}")
+        return CheckVerdict(positive, f"{search.evidence()}{_terms_text(search)}")
     if open_ := _nothing_to_look_into(search, pattern, outputs) or verdict_undecided(search):
         return open_
-    exempt = f"; {search.exemptions()}" if search.exempted else ""
-    return verdict_failed(f"No {search.what} in {_files_text(search, pattern)}{exempt}")
-
-
-def contains_not(search: TextSearch, pattern: str | None, outputs: Outputs) -> CheckVerdict:
-    """The verdict on `file_not_contains`: no file has a match that is not exempt."""
-    if search.n_found:
-        return verdict_failed(f"{search.evidence()}{_terms_text(search)}")
-    if open_ := _nothing_to_look_into(search, pattern, outputs) or verdict_undecided(search):
-        return open_
-    if search.exempted:
-        return verdict_passed(f"Nothing that counts: {search.exemptions()}")
-    return verdict_passed(f"No {search.what} in {_files_text(search, pattern)}")
+    exempt = f" that counts: {search.exemptions()}" if search.exempted else ""
+    return CheckVerdict(not positive, f"No {search.what} in {_files_text(search, pattern)}{exempt}")
 
 
 def _terms_text(search: TextSearch) -> str:
@@ -279,17 +221,14 @@ def verdict_undecided(search: TextSearch) -> CheckVerdict | None:
 def no_match(pattern: str | None, outputs: Outputs) -> str:
     """The message that no file matches, and which files there are."""
     names: Sequence[str] = outputs.names
-    head = "There is no output" if pattern is None else f"No file matches {show_line(pattern)}"
-    there = f"; there is {list_names(names)}" if names and pattern is not None else ""
-    if pattern is not None and pattern.strip("/") in outputs.folders:
-        there += (
-            f"; {show_line(pattern)} is a folder, write {show_line(pattern.strip('/'))}/** "
-            "for its files"
-        )
+    said = "There is no output"
+    if pattern is not None:
+        there = f"there is {list_names(names)}" if names else "the outputs are empty"
+        said, folder = f"No file matches {show_line(pattern)}; {there}", pattern.strip("/")
+        if folder in outputs.folders:
+            said += f"; {show_line(folder)} is a folder, write {show_line(folder)}/** for its files"
     left_out = [f"{show_line(name)} {why}" for name, why in list(outputs.left_out.items())[:3]]
-    unseen = f"; not looked at: {'; '.join(left_out)}" if left_out else ""
-    empty = "; the outputs are empty" if not names and pattern is not None else ""
-    return f"{head}{there}{empty}{unseen}"
+    return f"{said}; not looked at: {'; '.join(left_out)}" if left_out else said
 
 
 OPERATORS: Mapping[str, tuple[str, Callable[[int, int], bool]]] = {

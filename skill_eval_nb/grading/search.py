@@ -424,11 +424,6 @@ class TextSearch:
     NAMED = 3
 
     def __init__(self, what: SearchTerms) -> None:
-        """Prepare the search.
-
-        Every file with a match contains one of the bytes in `_first`; if `_settles` is true, a file
-        without any needs no close search.
-        """
         self.what = what
         self.n_files = 0
         self.seen: list[str] = []
@@ -439,32 +434,14 @@ class TextSearch:
         self.unread: dict[str, str] = {}
         self.out_of_time: str | None = None
         self._clock = Clock()
-        needed = what.pattern.needed if what.pattern is not None else ()
-        self._first = (*what.needles, *needed)
-        self._by_pattern = what.pattern is not None
-        across_lines = any(b"\n" in needle for needle in what.needles)
-        self._settles = not across_lines and (bool(needed) or not self._by_pattern)
 
     def look(self, name: str, content: Content) -> None:
         """Search one file."""
         self.n_files += 1
         if self.n_files <= self.NAMED:
             self.seen.append(name)
-        find = content.data.find
-        for needle in self._first:
-            if find(needle) >= 0:
-                break
-        else:
-            if self._settles:
-                if self._by_pattern and content.binary:
-                    self.binary.append(name)
-                return
-        self._look_closely(name, content)
-
-    def _look_closely(self, name: str, content: Content) -> None:
-        """Search a file closely, if its bytes alone do not rule out a match."""
         what = self.what
-        if self._by_pattern and content.binary:
+        if what.pattern is not None and content.binary:
             self.binary.append(name)
         if self.out_of_time is not None:
             return

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from skill_eval_nb.documents import (
+    Eval,
     Expectation,
     GradedExpectation,
     Structural,
@@ -14,29 +16,24 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.text import count
 
-from .actions import VERDICTS, ActionCheck
+from .actions import OF_TRANSCRIPT, VERDICTS, ActionCheck
 from .box import BoxKind
 from .check_types import (
     ENDINGS,
-    KINDS,
-    OF_TRANSCRIPT,
     Check,
     CheckContext,
     CsvTable,
     as_structural,
     contains,
-    contains_not,
     csv_valid,
     custom_script,
     exists,
-    expectations_of,
     file_count,
     lost_fields,
     no_match,
     read_table,
     row_count,
     sought_by,
-    unknown_type,
 )
 from .grades import count_verdicts
 from .outputs import (
@@ -53,11 +50,11 @@ from .outputs import (
 )
 from .search import BadPattern, sought
 
-__all__ = ["KINDS", "OF_TRANSCRIPT", "check", "expectations_of", "verdicts_on"]
+__all__ = ["KINDS", "OF_TRANSCRIPT", "check", "expectations_of", "verdict_on"]
 
 
 def verdict_on(
-    wanted: StructuralExpectation, setting: CheckContext, *, spoken: bool
+    wanted: StructuralExpectation, setting: CheckContext, *, spoken: bool = False
 ) -> CheckVerdict:
     """The verdict on one check; `spoken`: it says in a sentence what others say in fields."""
     try:
@@ -65,7 +62,7 @@ def verdict_on(
             return verdict_unscored(f"{', '.join(map(show_line, lost))} cannot be read")
         if wanted.type == "file_exists" and wanted.pattern is None:
             return _check_named_files(wanted, setting, any_file=spoken)
-        if (look := _CHECKS.get(wanted.type)) is None:
+        if (look := CHECKS.get(wanted.type)) is None:
             return verdict_unscored(unknown_type(wanted.type))
         return look(wanted, setting)
     except (BadGlob, BadPattern) as error:
@@ -74,6 +71,15 @@ def verdict_on(
         return verdict_unscored(f"`{field}`: {error}")
     except Exception as error:  # noqa: BLE001 -- it must not affect the other checks
         return broken(error)
+
+
+def unknown_type(kind: str) -> str:
+    """The message about a type that layer 1 does not know."""
+    if not kind:
+        return "the expectation has no `type`"
+    near = difflib.get_close_matches(kind, sorted(KINDS), n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(KINDS))}"
+    return f"{kind!r} is not a type of check; {hint}"
 
 
 def _check_files(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
@@ -110,8 +116,7 @@ def _check_content(wanted: StructuralExpectation, setting: CheckContext) -> Chec
         )
     positive = wanted.type == "file_contains"
     search = setting.search(what, setting.files(wanted.pattern), one_is_enough=positive)
-    verdict = contains if positive else contains_not
-    return verdict(search, wanted.pattern, setting.outputs)
+    return contains(search, wanted.pattern, setting.outputs, positive=positive)
 
 
 def _check_text(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
@@ -212,7 +217,7 @@ def _check_record(wanted: StructuralExpectation, setting: CheckContext) -> Check
     return VERDICTS[wanted.type](ActionCheck(wanted, terms, record))
 
 
-_CHECKS: dict[str, Callable[[StructuralExpectation, CheckContext], CheckVerdict]] = {
+CHECKS: Mapping[str, Callable[[StructuralExpectation, CheckContext], CheckVerdict]] = {
     "file_exists": _check_files,
     "file_contains": _check_content,
     "file_not_contains": _check_content,
@@ -224,6 +229,34 @@ _CHECKS: dict[str, Callable[[StructuralExpectation, CheckContext], CheckVerdict]
     "custom": custom_script,
     **dict.fromkeys(OF_TRANSCRIPT, _check_record),
 }
+"""The checks by type: those of files in two dialects, and those of a transcript."""
+
+KINDS = frozenset(CHECKS)
+
+
+def expectations_of(eval_: Eval) -> list[Check]:
+    """The expectations of an eval that layer 1 checks, and that no judge is asked about.
+
+    These are its structural expectations of any type, and other expectations with a type that layer
+    1 knows; but a `custom` one without a script is for the judge.
+
+    >>> typed = Expectation("a.csv is written", type="file_exists")
+    >>> one = Eval("Write a.csv", expectations=[typed, Expectation("It reads well")])
+    >>> expectations_of(one) == [typed]
+    True
+    """
+    typed = [check for check in eval_.expectations if is_checked(check)]
+    return [*eval_.structural_expectations, *typed]
+
+
+def is_checked(expectation: Expectation) -> bool:
+    """Whether layer 1 checks an expectation, by its type, although it is not structural."""
+    if expectation.type not in KINDS:
+        return False
+    return (
+        expectation.type not in ("custom", "custom_script")
+        or as_structural(expectation).script is not None
+    )
 
 
 def check(
@@ -268,27 +301,13 @@ def check(
     wanted = [as_structural(expectation) for expectation in expectations]
     setting = CheckContext(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
     spoken = [isinstance(expectation, Expectation) for expectation in expectations]
-    verdicts = verdicts_on(wanted, spoken, setting)
-    graded = [_grade_check(check, verdict) for check, verdict in zip(wanted, verdicts, strict=True)]
+    graded = [
+        _grade_check(one, verdict_on(one, setting, spoken=worded))
+        for one, worded in zip(wanted, spoken, strict=True)
+    ]
     return Structural(
         expectations=graded, summary=count_verdicts(graded), gate_passed=_is_gate_passed(graded)
     )
-
-
-def verdicts_on(
-    wanted: Sequence[StructuralExpectation], spoken: Sequence[bool], setting: CheckContext
-) -> list[CheckVerdict]:
-    """Only the verdicts, in the order of the checks; for use with many runs.
-
-    Args:
-        wanted: the checks.
-        spoken: which of them say in a sentence what others say in fields.
-        setting: the outputs, and everything else that the checks share.
-    """
-    return [
-        verdict_on(check, setting, spoken=worded)
-        for check, worded in zip(wanted, spoken, strict=True)
-    ]
 
 
 def _grade_check(expectation: StructuralExpectation, verdict: CheckVerdict) -> GradedExpectation:

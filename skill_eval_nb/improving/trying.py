@@ -39,7 +39,7 @@ from skill_eval_nb.grading.judge import (
     same_model,
 )
 from skill_eval_nb.grading.outputs import CheckVerdict, list_outputs, verdict_unscored
-from skill_eval_nb.grading.structural import OF_TRANSCRIPT, verdicts_on
+from skill_eval_nb.grading.structural import OF_TRANSCRIPT, verdict_on
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
 from skill_eval_nb.models.stand_in import MODELS
@@ -283,7 +283,7 @@ def _verdicts(trial: Trial, checks: Sequence[StructuralExpectation]) -> list[lis
         transcript = transcript_in(folder) if transcripts else None
         outputs = list_outputs(f"{folder}/outputs")
         setting = CheckContext(outputs, transcript, trial.near, trial.allow_scripts, "bubblewrap")
-        return verdicts_on(checks, [False] * len(checks), setting)
+        return [verdict_on(check, setting) for check in checks]
 
     places, verdicts = trial.runs.select("folder", "reason").iter_rows(), []
     scripts = trial.allow_scripts and any(check.type in SCRIPTS for check in checks)

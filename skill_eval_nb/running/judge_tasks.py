@@ -35,10 +35,10 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.grading import grade
-from skill_eval_nb.grading.check_types import is_checked
 from skill_eval_nb.grading.grades import mean_scores
 from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
 from skill_eval_nb.grading.judge import judge as judge_it
+from skill_eval_nb.grading.structural import is_checked
 from skill_eval_nb.models import BudgetSpent, Client, Usage
 from skill_eval_nb.text import count, dollars
 from skill_eval_nb.view import Block, Shown, Text, Title, reasons

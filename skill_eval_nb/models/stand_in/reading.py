@@ -130,11 +130,6 @@ def turn_of(request: Mapping[str, Any]) -> int:
     return 1 + sum(message["role"] == "assistant" for message in request["messages"])
 
 
-def tools_of(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The tools it offers."""
-    return request.get("tools", [])
-
-
 def texts(content: Any) -> Iterator[str]:
     """The texts of a message's content, which is a text or a list of blocks."""
     return (block["text"] for block in _list_blocks(content) if block["type"] == "text")
