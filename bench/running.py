@@ -142,7 +142,7 @@ async def plainly(address: str) -> float:
 
 def overhead(folder: Path, repeat: int) -> tuple[Taken, Taken]:
     """The best of some tries, of a job and of the SDK alone."""
-    command = [sys.executable, "-m", "tests.stand_in", "--latency", str(LATENCY)]
+    command = [sys.executable, "-m", "tests.stand_in", str(LATENCY)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:

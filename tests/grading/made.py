@@ -1,20 +1,157 @@
-"""Runs to be judged, compared and analysed, and what a model may say of them."""
+"""Outputs, transcripts, runs and boxes for tests of grading, and what a model may say of runs."""
 
 from __future__ import annotations
 
 import copy
+import io
 import json
+import os
+import secrets
+import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.documents import Comparison, Dimension, Expectation, GradedExpectation
+from PIL import Image
+
+from skill_eval_nb.documents import (
+    Comparison,
+    Dimension,
+    Expectation,
+    GradedExpectation,
+    StructuralExpectation,
+    mend,
+)
 from skill_eval_nb.documents.results import ExpectationResults
 from skill_eval_nb.grading.analyst import ShownWork
+from skill_eval_nb.grading.box import Box, BoxLimits, Ran, lent, wrap_command
 from skill_eval_nb.grading.comparator import Prepared, prepare
 from skill_eval_nb.grading.judge import Case
+from skill_eval_nb.grading.sandbox import run_in_box
+from skill_eval_nb.grading.structural import check
 from skill_eval_nb.models.ask import Question
-from tests.grading.evidence.made import called, said, written
+
+MIB = 1024 * 1024
+
+
+def lay(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write these files below a folder, line ends as they are."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def wanted(kind: str, **fields: Any) -> StructuralExpectation:
+    """A structural expectation as its JSON says it."""
+    return mend({"type": kind, **fields}, StructuralExpectation)[0]
+
+
+def checked(
+    folder: Path,
+    kind: str,
+    files: Mapping[str, str | bytes] | None = None,
+    *,
+    transcript: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> GradedExpectation:
+    """What one check finds in outputs of these files."""
+    outputs = lay(folder / "outputs", files or {})
+    done = check([wanted(kind, **fields)], outputs, transcript, **(options or {}))
+    return done.expectations[0]
+
+
+def picture(form: str, size: tuple[int, int] = (40, 30), **how: Any) -> bytes:
+    out = io.BytesIO()
+    Image.effect_mandelbrot(size, (-2, -1, 1, 1), 40).convert("RGB").save(out, form, **how)
+    return out.getvalue()
+
+
+def pdf(words: str) -> bytes:
+    """The least PDF that shows words."""
+    stream = f"BT /F1 12 Tf 20 100 Td ({words}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R %s >>"
+        % b"/Resources << /Font << /F1 5 0 R >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    numbered = b"".join(b"%d 0 obj\n%s\nendobj\n" % one for one in enumerate(objects, 1))
+    return b"%PDF-1.4\n" + numbered + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF\n"
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
+
+
+def called(name: str, result: str, *, failed: bool = False, **given: Any) -> list[dict[str, Any]]:
+    """A call of a tool, and what it gave."""
+    id_ = f"t-{name}-{given}"
+    block = {"type": "tool_use", "id": id_, "name": name, "input": given}
+    done = {"type": "tool_result", "tool_use_id": id_, "content": result, "is_error": failed}
+    return [
+        {"type": "assistant", "message": {"content": [block]}},
+        {"type": "user", "message": {"content": [done]}},
+    ]
+
+
+# ── boxes ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def python(code: str) -> list[str]:
+    """The command that runs code."""
+    return ["python3", "-c", code]
+
+
+def boxed(folder: Path, command: str | list[str], *, kind="bubblewrap", **limits) -> Ran:
+    """Run a command in a box; a text is the shell's."""
+    box = Box(folder, kind=kind, limits=BoxLimits(**limits))
+    return run_in_box(box, ["sh", "-c", command] if isinstance(command, str) else command)
+
+
+def wrapped_run(box: Box, command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a shell command in a box as those do who start it themselves."""
+    with lent(box), wrap_command(box, ["sh", "-c", command]) as (argv, files):
+        return subprocess.run(
+            argv, check=False, capture_output=True, pass_fds=files, timeout=60, cwd=box.folder
+        )
+
+
+def marker() -> str:
+    """Seconds to sleep that nobody else sleeps, by which a process is found."""
+    return f"98765.{secrets.randbelow(10**9):09d}"
+
+
+def running(mark: str) -> list[int]:
+    """The processes whose command line holds the mark, but for this one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in command:
+            found.append(int(entry.name))
+    return found
+
+
+def until(true, seconds: float = 20.0) -> bool:
+    """Whether something comes true before a generous deadline."""
+    deadline = time.monotonic() + seconds
+    while not (come := true()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return come
+
+
+# ── runs to be judged, compared and analysed ──────────────────────────────────────────────────────
 
 DIMENSIONS = (
     Dimension(name="clarity", weight=2.0, scoring={"1": "muddled", "3": "readable", "5": "clear"}),
@@ -30,7 +167,7 @@ EXPECTATIONS = (
 def case(folder: Path, files: Mapping[str, str] | None = None, *events: Any, **more: Any) -> Case:
     """A run with these files, and a transcript of these events."""
     folder.mkdir(parents=True, exist_ok=True)
-    outputs = written(folder / "outputs", files or {"table.md": "| May | 1,204.50 |\n"})
+    outputs = lay(folder / "outputs", files or {"table.md": "| May | 1,204.50 |\n"})
     path = folder / "transcript.jsonl"
     path.write_text("\n".join(map(json.dumps, events)), "utf-8")
     about = {

@@ -45,8 +45,7 @@ from skill_eval_nb.models import (
     worst_case,
 )
 from skill_eval_nb.models.ask import fault_text
-from tests.grading.evidence.made import picture, written
-from tests.grading.made import case, judging
+from tests.grading.made import case, judging, lay, picture
 from tests.models.scripted import Answer, Ceiling, Scripted, bad, good, message, plain
 from tests.stand_in import Fault, RiggedStandIn
 
@@ -174,7 +173,7 @@ def test_what_stopped_is_no_judging_and_no_money_is_not_taken_for_none(tmp_path:
 
 def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None:
     of = case(tmp_path)
-    written(of.outputs, {"chart.png": picture("PNG")})
+    lay(of.outputs, {"chart.png": picture("PNG")})
     fault, answer = bad(400, words="Could not process image"), good(json.dumps(judging()))
     one, requests = judged(of, fault, answer)
     kinds = [{block["type"] for block in request} for request in requests]

@@ -25,7 +25,8 @@ class Answer:
     """What the server does with a request.
 
     `promised` bytes are announced where there are more than are sent: the connection is then
-    cut. `silent`: nothing is sent, for so many seconds or until the server stops.
+    cut. `silent`: nothing is sent, for so many seconds or until the server stops. `late`: it is
+    sent after so many seconds.
     """
 
     status: int = 200
@@ -33,6 +34,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     promised: int | None = None
     silent: float = 0.0
+    late: float = 0.0
     hang_up: bool = False
 
 
@@ -157,8 +159,7 @@ def _handler(server: Scripted) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             seen = Seen(time.monotonic(), self.command, self.path, headers, body)
             answer = server.answer(seen)
-            if answer.silent:
-                server.wait(answer.silent)
+            server.wait(answer.silent or answer.late)
             if answer.silent or answer.hang_up:
                 self.close_connection = True
                 return
@@ -168,12 +169,13 @@ def _handler(server: Scripted) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("content-length", str(length))
             self.end_headers()
-            self.wfile.write(answer.body)
-            self.wfile.flush()
+            if self.command != "HEAD":
+                self.wfile.write(answer.body)
+                self.wfile.flush()
             if length > len(answer.body):
                 self.close_connection = True
 
-        do_GET = do_POST = _any  # noqa: N815 -- names that http.server looks for
+        do_GET = do_HEAD = do_POST = _any  # noqa: N815 -- names that http.server looks for
 
         def log_message(self, *_: object) -> None:
             """Be quiet."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft_run
 from skill_eval_nb.models.stand_in.answers import propose, see_work
 from skill_eval_nb.models.stand_in.app import App, transport
-from tests.grading.structural.made import lay
-from tests.stand_in import serve
+from tests.grading.made import lay
 from tests.stand_in.validating import complaint
 
 TOOLS = [
@@ -61,22 +59,16 @@ def text(words: str, **more: Any) -> dict[str, Any]:
 # ── wire ───────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("way", ["server", "transport"])
-def test_the_real_sdk_is_answered_as_by_the_api(way: str) -> None:
+def test_the_real_sdk_is_answered_as_by_the_api() -> None:
     async def talk() -> None:
-        address = contextlib.nullcontext("http://stand-in") if way == "transport" else None
         http = anthropic.DefaultAsyncHttpxClient(transport=transport(StandIn()))
-        with address or serve(StandIn()) as url:
-            async with anthropic.AsyncAnthropic(
-                api_key="k",
-                max_retries=0,
-                base_url=url,
-                http_client=http if address else None,
-            ) as sdk:
-                await streams(sdk)
-                await errors(sdk)
-                await is_cut(sdk)
-                await batches(sdk)
+        async with anthropic.AsyncAnthropic(
+            api_key="k", max_retries=0, base_url="http://stand-in", http_client=http
+        ) as sdk:
+            await streams(sdk)
+            await errors(sdk)
+            await is_cut(sdk)
+            await batches(sdk)
 
     asyncio.run(talk())
 

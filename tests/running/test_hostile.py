@@ -27,7 +27,7 @@ from skill_eval_nb.running import Limits, Plan
 from skill_eval_nb.running.executors import harness
 from tests import bubblewrap
 from tests.corpus.build import lay
-from tests.grading.sandbox.made import MIB, marker, running
+from tests.grading.made import MIB, marker, running
 from tests.models.scripted import Scripted, good
 from tests.running.agents import DONE, scripted_agent
 from tests.running.made_jobs import job_plan, until

@@ -18,7 +18,7 @@ from scipy import stats
 import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
 from tests.corpus.build import lay
-from tests.models.stand_in.truth import truth
+from tests.models.truth import truth
 
 SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "10"))
 """Benchmarks that are made; 50 take a minute or three, and have been gone through."""

@@ -1,6 +1,5 @@
 """The stand-in model as tests want it: it fails on demand, waits, keeps a log, and is served."""
 
-from .faults import Fault, RiggedStandIn
-from .ways import serve
+from .rigged import Fault, RiggedStandIn, serve
 
 __all__ = ["Fault", "RiggedStandIn", "serve"]

@@ -55,8 +55,8 @@ def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path)
     def told():
         return read_journal(tmp_path / "ws" / "iteration-1")
 
-    kept = {"log": str(tmp_path / "log"), "store": str(tmp_path / "store")}
-    with serve(RiggedStandIn(**kept, batch_seconds=4.0)) as address:
+    log = str(tmp_path / "log")
+    with serve(RiggedStandIn(log=log, batch_seconds=4.0)) as address:
         job = start(tmp_path, address, budget_usd=5.0)
         until(lambda: told().batches)
         job.stop()
@@ -64,7 +64,7 @@ def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path)
     assert (stopped.status, stopped.finished) == ("stopped", 0)
     assert [one.step for one in told().open.values()] == ["batch"]
     worst = told().spent_usd  # until it is known
-    with serve(RiggedStandIn(**kept)) as address:
+    with serve(RiggedStandIn(log=log)) as address:
         more = start(tmp_path, address, budget_usd=5.0).wait(60)
     assert (more.status, more.finished) == ("done", 6), more
     assert requests(tmp_path / "log").count("server POST /v1/messages/batches") == 1

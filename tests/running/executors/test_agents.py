@@ -14,7 +14,7 @@ from skill_eval_nb.running.executors.messages_api import Offline
 from skill_eval_nb.running.protocol import GROUP, Task, executor_names
 from tests.bubblewrap import needed
 from tests.corpus.build import lay
-from tests.grading.sandbox.made import marker, running
+from tests.grading.made import marker, running
 from tests.running.agents import NAME, Conversation, execute, say, skill, task, use
 from tests.running.made_jobs import job_plan, until
 

@@ -23,8 +23,7 @@ from skill_eval_nb.running.executors import forwarder, harness
 from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
 from skill_eval_nb.running.executors.harness import Process
 from skill_eval_nb.running.protocol import Execution
-from tests.grading.evidence.made import pdf, picture
-from tests.grading.sandbox.made import marker, running
+from tests.grading.made import marker, pdf, picture, running
 from tests.running.agents import NAME, Conversation, execute, needs_harness, say, skill, task, use
 from tests.running.made_jobs import until
 from tests.stand_in import Fault, RiggedStandIn

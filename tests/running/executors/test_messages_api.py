@@ -17,7 +17,7 @@ from skill_eval_nb.running.executors.toolbox import fault, tools
 from skill_eval_nb.running.protocol import Limits
 from tests.bubblewrap import needed
 from tests.golden import hold, lines_of
-from tests.grading.sandbox.made import marker, running
+from tests.grading.made import marker, running
 from tests.running.agents import NAME, Conversation, execute, say, skill, task, use
 
 pytestmark = needed

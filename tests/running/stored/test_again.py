@@ -204,10 +204,9 @@ def test_the_budget_holds_and_what_does_not_fit_is_said(workspace: Path) -> None
 
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RiggedStandIn:
-    """One that keeps its batches, and a log."""
+    """One that keeps a log."""
     monkeypatch.setattr(batch, "EVERY", 0.05)
-    (tmp_path / "store").mkdir()
-    return RiggedStandIn(seed=1, store=str(tmp_path / "store"), log=str(tmp_path / "log.jsonl"))
+    return RiggedStandIn(seed=1, log=str(tmp_path / "log.jsonl"))
 
 
 def again(workspace: Path, model: RiggedStandIn, **more: Any) -> JudgedAgain:

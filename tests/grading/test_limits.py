@@ -11,7 +11,7 @@ import pytest
 
 from skill_eval_nb.grading.sandbox import Box, BoxLimits, arun, run_in_box
 from tests.bubblewrap import needed
-from tests.grading.sandbox.made import MIB, boxed, marker, python, running, until, wrapped_run
+from tests.grading.made import MIB, boxed, marker, python, running, until, wrapped_run
 
 pytestmark = needed
 

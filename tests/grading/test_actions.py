@@ -15,7 +15,7 @@ from skill_eval_nb.grading.structural import OF_TRANSCRIPT
 from tests.cli.calls import run
 from tests.corpus.build import lay
 from tests.documents.generated import ANY_JSON
-from tests.grading.structural.made import checked
+from tests.grading.made import checked
 
 CALLS = [
     [("Skill", {"skill": "tidy"})],

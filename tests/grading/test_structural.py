@@ -1,26 +1,28 @@
-"""All checks of a run together: order, summary, gate, each file read once."""
+"""What each type of check finds in outputs; order, summary and gate of all of them together."""
 
 from __future__ import annotations
 
-import glob
-import os
 import time
-from collections import Counter
-from functools import partialmethod
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skill_eval_nb import disk
-from skill_eval_nb.disk import NO_LINK, read_bytes
 from skill_eval_nb.documents import Eval, Expectation, Structural, StructuralExpectation, dump, mend
 from skill_eval_nb.documents.run import CHECK_FAILED
-from skill_eval_nb.grading.check_types import CheckContext
-from skill_eval_nb.grading.outputs import BadGlob, Outputs, list_outputs, match_pattern
-from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT, check, expectations_of
-from tests.grading.structural.made import checked, lay, wanted
+from skill_eval_nb.grading import sandbox
+from skill_eval_nb.grading.structural import (
+    KINDS,
+    check,
+    either,
+    expectations_of,
+    files_named,
+    may_deny,
+    rows_named,
+    texts_named,
+)
+from tests.bubblewrap import needed
+from tests.grading.made import checked, lay, wanted
 
 
 @given(st.lists(st.tuples(st.sampled_from([True, False, None]), st.booleans()), max_size=4))
@@ -237,131 +239,160 @@ def test_a_million_exempt_matches_do_not_hang(tmp_path):
         assert found.evidence
 
 
-# ── outputs ────────────────────────────────────────────────────────────────────────────────────
+# ── the types of the `iterations` dialect, and what is read from ──────────────────────────────────
+
+TABLE = 'name,since\n"Adams, Jo",2024\nBrandt,2023\n'
 
 
-def test_only_regular_files_inside_are_outputs(tmp_path):
-    """Links that lead out are neither followed nor counted, pipes not waited for."""
-    secret, outputs = tmp_path / "secret.md", tmp_path / "outputs"
-    secret.write_text("the secret")
-    lay(outputs, {"docs/a.txt": "here"})
-    (outputs / "latest.txt").symlink_to("docs/a.txt")
-    (outputs / "link.md").symlink_to(secret)
-    (outputs / "up").symlink_to(tmp_path, target_is_directory=True)
-    (outputs / "gone.md").symlink_to("nowhere")
-    (outputs / "one.md").symlink_to("two.md")
-    (outputs / "two.md").symlink_to("one.md")
-    os.mkfifo(outputs / "pipe.md")
-    os.close(os.open(os.fsencode(outputs) + b"/caf\xe9\n.csv", os.O_CREAT))
-    found = checked(tmp_path, "file_contains", pattern="*.md", match="secret")
-    assert found.passed is False
-    assert "the secret" not in found.evidence
-    assert "up is a link that leads out of the outputs" in found.evidence
-    assert "pipe.md is not a regular file" in found.evidence
-    assert checked(tmp_path, "file_exists", pattern="**/secret.md").passed is False
-    assert checked(tmp_path, "file_count", pattern="*.md", count=0).passed is True
-    own = checked(tmp_path, "file_contains", pattern="latest.txt", match="here")
-    assert own.evidence.startswith("latest.txt:1: here")
-    odd = checked(tmp_path, "file_exists", pattern="*.csv")  # a name that is no text
-    assert (odd.passed, "\n" in odd.evidence) == (True, False)
-    assert odd.evidence.encode()
-    with pytest.raises(OSError, match="link"):  # nor what became one after it was listed
-        read_bytes(outputs / "link.md", flags=NO_LINK)
+def said(folder, kind, sentence, files, **fields):
+    """What a check of the dialect finds: its JSON is a name, a sentence and a type."""
+    raw = {"name": "it", "description": sentence, "type": kind, **fields}
+    one = mend(raw, Expectation)[0]
+    return check([one], lay(folder / "outputs", files), None).expectations[0]
 
 
-def test_a_file_that_is_too_large_is_told_and_not_scored(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "LARGEST", 100_000)
-    lay(tmp_path, {"outputs/big.txt": "x" * 200_000})
-    for says in ("big.txt: it has 0 MB", "big.txt: No such file"):
-        found = checked(tmp_path, "file_not_contains", pattern="*", match="y")
-        assert found.passed is None
-        assert says in found.evidence
-        monkeypatch.setattr(Outputs, "read", lambda *_: (tmp_path / "none").read_bytes())
-
-
-def test_a_file_is_read_once_for_all_checks_but_a_large_one(tmp_path, monkeypatch):
-    """A large file is read anew, and takes no room from the others."""
-    reads: list[str] = []
-    read = Outputs.read
-    counted = lambda outputs, name: reads.append(name) or read(outputs, name)  # noqa: E731
-    monkeypatch.setattr(Outputs, "read", counted)
-    monkeypatch.setattr(CheckContext, "__init__", partialmethod(CheckContext.__init__, room=100))
-    folder = lay(tmp_path / "outputs", {"a.txt": "x" * 200, "b.txt": "small", "c.txt": "more"})
-    sentence = "The texts 'one', 'two' and 'three' are there"
-    for checks in (
-        [wanted("file_contains", pattern="*", match="y", id=f"S{at}") for at in range(3)],
-        [wanted("contains_text", description=sentence)],
-    ):
-        reads.clear()
-        check(checks, folder, None)
-        assert Counter(reads) == {"a.txt": 3, "b.txt": 1, "c.txt": 1}
-
-
-# ── globs ──────────────────────────────────────────────────────────────────────────────────────
-
-DOCS = ["docs/a.md", "docs/b.test.ts", "docs/deep/c.md", "docs/deep/er/d.md"]
-NAMES = ["a.md", "b.txt", ".env", *DOCS, "src/a.ts", "src/a.test.ts", "src/.hidden/x.ts"]
-PIECES = st.sampled_from(
-    ["*", "**", "*.md", "?.*", "docs", "src", "deep", "[ab]*", "[!a].*", "*.ts"]
-)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return lay(tmp_path_factory.mktemp("outputs"), dict.fromkeys(NAMES, ""))
-
-
-@settings(max_examples=100, deadline=None)
-@given(pieces=st.lists(PIECES, min_size=2, max_size=4))
-def test_a_pattern_with_slashes_names_what_python_globs(folder, pieces):
-    pattern = "/".join(pieces)  # pathlib's glob has no `include_hidden`
-    theirs = glob.glob(pattern, root_dir=folder, recursive=True, include_hidden=True)  # noqa: PTH207
-    files = {name for name in theirs if Path(folder, name).is_file()}
-    assert set(match_pattern(pattern, list_outputs(str(folder)).names)) == files
+FILES = {"clean.csv": TABLE, "words.md": "thank you\nbye"}
 
 
 @pytest.mark.parametrize(
-    ("pattern", "names"),
+    ("kind", "sentence", "passed"),
     [
-        ("docs/**", DOCS),
-        ("docs/", DOCS),
-        ("./docs/*.md", ["docs/a.md"]),
-        ("docs//a.md", ["docs/a.md"]),
-        ("outputs/docs/*.md", ["docs/a.md"]),
-        ("{a,b}.{md,txt}", ["a.md", "b.txt", "docs/a.md"]),
-        ("b.txt\nsrc/a.ts", ["b.txt", "src/a.ts"]),
-        ("**", NAMES),
-        ("A.md", []),
-        ("**/er/**/d.md", ["docs/deep/er/d.md"]),
+        ("file_exists", "clean.csv is created", True),
+        ("file_exists", "Output file is created", True),
+        ("file_exists", "Generates a deploy.sh script", False),
+        ("file_exists", "Both clean.csv and notes.md are there", False),
+        ("file_exists", "clean.csv or notes.md is there", True),
+        ("file_exists", "No clean.csv is left", None),
+        ("file_exists", "It never writes to clean.csv", None),
+        ("row_count", "clean.csv has 2 data rows: each once", True),
+        ("row_count", "clean.csv has 3 rows", False),
+        ("row_count", "at least 2 rows remain", True),
+        ("row_count", "more than 2 rows", False),
+        ("row_count", "no more than 2 rows", True),
+        ("row_count", "2+ rows", True),
+        ("row_count", "All input rows are preserved", None),
+        ("row_count", "2 rows, of which 1 row is new", None),
+        ("row_count", "other.csv has 2 rows", False),
+        ("contains_text", 'The words say "thank you"', True),
+        ("contains_text", "The words say 'thank you'", True),
+        ("contains_text", "The words say “thank you” and ‘bye’", True),
+        ("contains_text", "The words say `thank you` and `farewell`", False),
+        ("contains_text", 'The words say "hello" or "bye"', True),
+        ("contains_text", 'words.md says "bye"', True),
+        ("contains_text", '"words.md" says "bye"', True),
+        ("contains_text", 'other.md says "bye"', False),
+        ("contains_text", 'Does not say "bye"', None),
+        ("contains_text", "It's polite, isn't it", None),
+        ("contains_text", "Days are written as year-month-day: 2024-01-05 occurs", None),
     ],
 )
-def test_patterns_as_people_write_them(pattern, names):
-    assert sorted(match_pattern(pattern, NAMES)) == sorted(names)
+def test_what_a_sentence_asks_for(tmp_path, kind, sentence, passed):
+    assert said(tmp_path, kind, sentence, FILES).passed is passed
+
+
+def test_rows_of_several_tables_are_not_guessed(tmp_path):
+    files = {"a.csv": TABLE, "b.csv": TABLE}
+    assert said(tmp_path, "row_count", "has 2 rows", files).passed is None
+    assert said(tmp_path, "row_count", "b.csv has 2 rows", {}).passed is True
+    assert said(tmp_path, "row_count", "none: 0 rows", {}, pattern="x.csv").passed is False
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("text", "passed"),
     [
-        *("/etc/passwd", "../*.md", "../../*", "a/../../b", "~/x", "C:\\x", "  "),
-        *("a/{b,..}/c", "{../a,b}", "..\\..\\*", "*.md\n../*"),
+        (TABLE, True),
+        (TABLE.replace("\n", "\r\n"), True),
+        (TABLE.replace(",2", ";2").replace("name,", "name;"), True),
+        ("a\tb\n1\t2\n", True),
+        ("a,b\n", True),
+        ('a,b\n"one\nline",2\n', True),
+        ("a,b\n1,2\n\n3,4\n", True),
+        (f"a,b\n1,{'x' * 200_000}\n", True),
+        (f"{'x' * 200_000},b\n1,2\n", True),
+        ("a,b\n1,2,3\n", False),
+        ("a,b\n1\n", False),
+        ('a,b\n"open,2\n', False),
+        ("", False),
+        ("a,,c\n1,2,3\n", False),
+        ("\0\0\0", False),
     ],
 )
-def test_a_pattern_that_leads_out_is_not_scored_by_any_check_of_files(tmp_path, pattern):
-    options = {"match": "x", "count": 0, "operator": ">="}
-    for kind in KINDS - {*OF_TRANSCRIPT, "custom_script", "custom"}:
-        found = checked(tmp_path, kind, {"a.md": "x"}, pattern=pattern, **options)
-        assert found.passed is None, kind
-        assert "Not scored: `pattern`" in found.evidence
+def test_csv_valid(tmp_path, text, passed):
+    found = said(tmp_path, "csv_valid", "Output is valid CSV with headers", {"out.csv": text})
+    assert found.passed is passed
+    assert "out.csv" in found.evidence
 
 
-def test_no_pattern_hangs():
-    for pattern in ("{," * 5_000, "**/" * 500_000 + "x" * 5_000, "*" * 5_000):
-        with pytest.raises(BadGlob, match="characters; no path has more"):
-            match_pattern(pattern, ["a.md"])
-    assert match_pattern("**/" * 1_000 + "a.md", ["a.md", "b/a.md"]) == ["a.md", "b/a.md"]
-    begun = time.process_time()
-    for pattern in ("*a" * 30 + "b", "**/" * 40 + "b", "**/*a*/" * 4 + "b"):
-        assert match_pattern(pattern, ["/".join(["a" * 60] * 30)]) == []
-    with pytest.raises(BadGlob, match="more than 4 times"):
-        match_pattern("**/*a*/" * 20 + "b", ["a.md"])
-    assert time.process_time() - begun < 2
+@pytest.mark.parametrize("read", [files_named, texts_named, may_deny, either, rows_named])
+def test_a_sentence_of_megabytes_is_read_in_one_go(read):
+    """It took minutes for each of some, where looking began anew at each character."""
+    for again in (" ", "1,", "1 ", "«", "“", "‘", "a.", "a/", "not "):
+        begun = time.thread_time()
+        read(again * 200_000)
+        assert time.thread_time() - begun < 10, again
+
+
+# ── `custom_script` ───────────────────────────────────────────────────────────────────────────────
+
+ALLOWED = {"allow_scripts": True}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"sandbox": "none"}, "allow_scripts=True"), (ALLOWED, "bwrap is not installed")],
+    ids=["without permission", "without a sandbox"],
+)
+def test_what_must_not_run_is_not_scored_and_does_not_run(tmp_path, monkeypatch, options, said):
+    monkeypatch.setattr(sandbox, "available", lambda: "bwrap is not installed")
+    mark = tmp_path / "ran"
+    found = checked(tmp_path, "custom_script", script=f"touch {mark}", options=options)
+    assert found.passed is None
+    assert said in found.evidence
+    assert not mark.exists()
+
+
+@needed
+@pytest.mark.parametrize(
+    ("script", "passed", "said"),
+    [
+        ("grep -q x a.md", True, ""),
+        ("grep -q y a.md", False, ""),
+        ("test -f docs/deep/b.md && test -x run.sh", True, ""),
+        ("./run.sh", True, ""),
+        ("exit 3", False, ""),
+        ("no-such-program a.md", None, ""),
+        ("./missing.sh", False, ""),
+        ("echo 1 > new.txt && rm a.md", True, ""),
+        ("if then", False, ""),
+        ("cat {secret}", False, ""),
+        ("cat link.txt", False, ""),
+        ('test -n "$ANTHROPIC_API_KEY"', False, ""),
+        ("sleep 600", False, "was ended"),
+        ("i=0; while :; do : > f$((i+=1)); done", False, "more than 20,000 files"),
+    ],
+)
+def test_exit_0_passes_and_nothing_else_is_reached(tmp_path, monkeypatch, script, passed, said):
+    if "sleep" in script:
+        monkeypatch.setattr("skill_eval_nb.grading.check_types.SECONDS", 1.0)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-user")
+    secret = lay(tmp_path, {"secret.txt": "secret"}) / "secret.txt"
+    files = {"a.md": "x", "docs/deep/b.md": "", "run.sh": "#!/bin/sh\nexit 0\n"}
+    outputs = lay(tmp_path / "outputs", files)
+    (outputs / "run.sh").chmod(0o755)
+    (outputs / "link.txt").symlink_to(secret)
+    script = script.format(secret=secret)
+    found = checked(tmp_path, "custom_script", script=script, options=ALLOWED)
+    assert found.passed is passed, found.evidence
+    assert said in found.evidence
+    assert (outputs / "a.md").read_text() == "x"
+    assert not (outputs / "new.txt").exists()
+
+
+def test_none_is_spelled_out_and_too_large_outputs_are_not_copied(tmp_path, monkeypatch):
+    asked = {"script": "grep -q x a", "options": {**ALLOWED, "sandbox": "none"}}
+    assert checked(tmp_path, "custom_script", {"a": "x"}, **asked).passed is True
+    monkeypatch.setattr("skill_eval_nb.grading.check_types.LARGEST_COPY", 10)
+    found = checked(tmp_path, "custom_script", {"a": "x" * 11}, **asked)
+    assert found.passed is None
+    assert "cannot be copied" in found.evidence
+    assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["a"]

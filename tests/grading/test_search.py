@@ -20,7 +20,7 @@ from skill_eval_nb.grading.search import (
     sought,
 )
 from skill_eval_nb.grading.structural import check
-from tests.grading.structural.made import checked, lay, wanted
+from tests.grading.made import checked, lay, wanted
 
 HANGING = {
     "overlapping choices": (r"^(a|aa)+$", "a" * 5000 + "!"),

@@ -20,7 +20,7 @@ from skill_eval_nb.grading.contents import (
     picture_fault,
 )
 from tests.bubblewrap import needed
-from tests.grading.evidence.made import pdf, picture, written
+from tests.grading.made import lay, pdf, picture
 
 
 def text_of(path: Path) -> str:
@@ -82,7 +82,7 @@ def test_the_text_of_office_files(tmp_path: Path, make: Any, text: str) -> None:
 
 
 def test_all_such_files_of_a_run_have_one_limit_of_time(tmp_path, monkeypatch) -> None:
-    written(tmp_path, dict.fromkeys(("a.pdf", "b.pdf"), pdf("Minutes")))
+    lay(tmp_path, dict.fromkeys(("a.pdf", "b.pdf"), pdf("Minutes")))
     monkeypatch.setattr(contents, "EXTRACTING_SECONDS", 1e-9)
     (_, first), (_, second) = contents.read_contents(entries(tmp_path))
     assert "to read" in (first.reason or "")
@@ -135,7 +135,7 @@ def test_a_reader_that_was_broken_into_finds_nothing_and_changes_nothing(
     """Without a sandbox it at least is not given the key."""
     if program == LOOKING:
         monkeypatch.setattr(contents.sandbox, "available", lambda: "none here")
-    written(tmp_path, {"diary": "DIARY", "a.pdf": pdf("Total 1204.50")})
+    lay(tmp_path, {"diary": "DIARY", "a.pdf": pdf("Total 1204.50")})
     spy, file = tmp_path / "spy.py", tmp_path / "a.pdf"
     assert text_of(file) == "[page 1]\nTotal 1204.50\n"
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -175,6 +175,6 @@ def test_what_is_too_large_or_damaged_inside_is_not_sent(tmp_path) -> None:
     damaged[len(damaged) // 2] ^= 0xFF
     assert "damaged" in (picture_fault(bytes(damaged), "png") or "")
     assert "pixels" in (picture_fault(picture("PNG", (IMAGE_SIDE + 1, 1)), "png") or "")
-    written(tmp_path, {"large.gif": b"GIF89a" + b"x" * IMAGE_BYTES})
+    lay(tmp_path, {"large.gif": b"GIF89a" + b"x" * IMAGE_BYTES})
     (large,) = map(partial(contents.content_of, seconds=0.0), entries(tmp_path))
     assert "bytes" in (large.reason or "")

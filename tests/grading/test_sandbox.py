@@ -25,8 +25,7 @@ from skill_eval_nb.grading.sandbox import (
     why_not,
 )
 from tests.bubblewrap import needed
-from tests.grading.sandbox.made import boxed
-from tests.grading.structural.made import lay
+from tests.grading.made import boxed, lay
 
 CANARY = "canary-5f1d2c"
 
@@ -154,7 +153,7 @@ CALLER = """
 import sys
 from pathlib import Path
 from skill_eval_nb.grading.sandbox import Box
-from tests.grading.sandbox.made import boxed, wrapped_run
+from tests.grading.made import boxed, wrapped_run
 for kind in ("bubblewrap", "none"):
     command = f"python3 probe.py {sys.argv[1]} {sys.argv[2]} {kind}"
     box = Box(Path.cwd(), kind=kind)
