@@ -25,8 +25,8 @@ from skill_eval_nb.models.ask import (
 )
 
 from .contents import SHOWN_CHARS, cut, shares
-from .judge import Case, payment_of, showing_of
-from .show import Showing, transcript_of, uncover_names
+from .judge import payment_of
+from .show import Case, Showing, show, transcript_of, uncover_names
 
 PRIORITIES = ("high", "medium", "low")
 SUGGESTION = ("priority", "category", "suggestion", "expected_impact")
@@ -326,7 +326,7 @@ def _skill_files(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, 
 def _show_works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
     """The outputs and transcript of each side; each has half of the room."""
     cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
-    return [showing_of(case, room // 2, images=0) for case in cases]
+    return [show(case, room // 2, images=0) for case in cases]
 
 
 def _verdict_text(comparison: Comparison) -> str:

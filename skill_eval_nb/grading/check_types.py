@@ -88,7 +88,6 @@ class CheckContext:
         near: as for `check`.
         allow_scripts: as for `check`.
         sandbox: as for `check`.
-        matched: the files that each pattern so far matches.
         kept: files that were read, for the next check.
         room: how many bytes may still be kept.
     """
@@ -98,7 +97,6 @@ class CheckContext:
     near: int
     allow_scripts: bool
     sandbox: BoxKind
-    matched: dict[str, list[str]] = field(default_factory=dict)
     kept: dict[str, Content] = field(default_factory=dict)
     room: int = KEPT_BYTES
 
@@ -113,11 +111,8 @@ class CheckContext:
         Raises:
             BadGlob: if the pattern cannot name an output.
         """
-        if pattern is None:
-            return self.outputs.names
-        if pattern not in self.matched:
-            self.matched[pattern] = match_pattern(pattern, self.outputs.names)
-        return self.matched[pattern]
+        names = self.outputs.names
+        return names if pattern is None else match_pattern(pattern, names)
 
     def contents(self, names: Iterable[str]) -> Iterator[tuple[str, Content | OSError]]:
         """Each of these files with its content, or the error if it cannot be read."""

@@ -33,13 +33,11 @@ from skill_eval_nb.models.ask import (
 from .contents import IMAGES, SHOWN_CHARS
 from .judge import (
     EXPECTED,
-    Case,
     check_names,
     indent_further_lines,
     payment_of,
-    showing_of,
 )
-from .show import Cover, Showing, uncover_names
+from .show import Case, Cover, Showing, show, uncover_names
 
 Answer = dict[str, Any]
 """A complete and valid answer of the form `SCHEMA`, with its items in the order of the question."""
@@ -207,12 +205,10 @@ def prepare(
 
 def _show_both(cases: Iterable[Case]) -> list[Showing]:
     half, images = SHOWN_CHARS // 2, IMAGES // 2
-    both = [(case, showing_of(case, half, images=images)) for case in cases]
+    both = [(case, show(case, half, images=images)) for case in cases]
     spare = [half - (showing.shown.chars or 0) for _, showing in both]
     return [
-        showing_of(case, half + left, images=images)
-        if showing.shown.left_out and left > 0
-        else showing
+        show(case, half + left, images=images) if showing.shown.left_out and left > 0 else showing
         for (case, showing), left in zip(both, reversed(spare), strict=True)
     ]
 

@@ -283,7 +283,7 @@ TOOLS_OWN = frozenset(
     ".git .hg .svn node_modules __pycache__ .venv venv .tox .mypy_cache .pytest_cache "
     ".ruff_cache .ipynb_checkpoints .cache".split()
 )
-"""Folders that tools fill: only their names and sizes are listed."""
+"""Folders that tools fill: only their names are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +347,8 @@ def _below(folder: str, prefix: str, ignored: set[str]) -> Iterator[Entry]:
             if not stat.S_ISDIR(mode.st_mode):
                 yield _make_entry(name, found.path, mode)
             elif found.name in TOOLS_OWN:
-                yield _tools_own(name, found.path)
+                reason = "a folder that tools fill; what is in it is not listed"
+                yield Entry(f"{name}/", found.path, 0, reason)
             else:
                 waiting.append((found.path, f"{name}/"))
 
@@ -358,18 +359,6 @@ def _make_entry(name: str, path: str, mode: os.stat_result) -> Entry:
     if not stat.S_ISREG(mode.st_mode):
         return Entry(name, path, 0, "not a regular file (a pipe, a socket or a device)")
     return Entry(name, path, mode.st_size)
-
-
-def _tools_own(name: str, path: str) -> Entry:
-    count = size = 0
-    for folder, _, names in os.walk(path):
-        for file in names:
-            count += 1
-            try:
-                size += os.lstat(f"{folder}/{file}").st_size
-            except OSError:  # it was deleted meanwhile: there is nothing to count
-                continue
-    return Entry(f"{name}/", path, size, f"a folder that tools fill, with {count:,} files")
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

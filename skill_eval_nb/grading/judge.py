@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import (
@@ -49,7 +48,7 @@ from skill_eval_nb.models.ask import (
 
 from .contents import IMAGES, SHOWN_CHARS
 from .grades import rubric_summary
-from .show import Showing, show, uncover_names
+from .show import Case, Showing, show, uncover_names
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client
@@ -196,38 +195,6 @@ class Judge:
                 raise ValueError(f"{name} is {getattr(self, name)}: it must be at least {lowest}")
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One run's outputs, and what they are judged by.
-
-    Args:
-        prompt: the task that the executor was given.
-        expected_output: what success looks like, in the suite's words.
-        expectations: what the judge has to verify.
-        dimensions: the rubric; each dimension is scored from 1 to 5.
-        outputs: the folder of the output files.
-        transcript: what the executor did, as `transcript.jsonl` or as text.
-        key: an opaque id of the run, from which the random orders and the nonce are derived.
-        inputs: the folder of the input files that the executor left unchanged; it need not exist.
-        hidden: names of skills, the same for every side; they are covered where the text means
-            the skill.
-        configurations: names of configurations; they are covered if they are whole words.
-        ignored: files directly in `outputs` that the executor did not produce.
-    """
-
-    prompt: str
-    expected_output: str | None
-    expectations: Sequence[Expectation]
-    dimensions: Sequence[Dimension]
-    outputs: Path
-    transcript: Path | None
-    key: str
-    inputs: Path | None = None
-    hidden: tuple[str, ...] = ()
-    configurations: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-
-
 Unjudged = Unanswered
 """There is no judging, and `reason` says why; it never becomes a score."""
 
@@ -313,7 +280,7 @@ def prepare(judge: Judge, case: Case, *, images: int = IMAGES) -> Prepared:
     if not case.expectations and not case.dimensions:
         raise Unjudged("the eval has neither expectations for a judge nor a rubric")
     check_names(case.dimensions)
-    return Prepared(judge, case, showing_of(case, judge.shown_chars, images=images))
+    return Prepared(judge, case, show(case, judge.shown_chars, images=images))
 
 
 def check_names(dimensions: Sequence[Dimension]) -> None:
@@ -325,28 +292,6 @@ def check_names(dimensions: Sequence[Dimension]) -> None:
     names = {" ".join(dimension.name.split()) for dimension in dimensions}
     if len(names | {""}) <= len(dimensions):
         raise Unjudged("the rubric has a dimension without a name, or two of the same name")
-
-
-def showing_of(case: Case, chars: int, *, images: int = IMAGES) -> Showing:
-    """What is shown of a run, in at most this many characters.
-
-    Raises:
-        Unjudged: its files cannot be read.
-    """
-    try:
-        return show(
-            case.outputs,
-            case.transcript,
-            inputs=case.inputs,
-            chars=chars,
-            key=case.key,
-            skills=case.hidden,
-            configurations=case.configurations,
-            ignored=case.ignored,
-            images=images,
-        )
-    except OSError as error:
-        raise Unjudged(f"the files cannot be read ({error.strerror or error})") from error
 
 
 def calls(judge: Judge, case: Case, number: int) -> tuple[JudgeCall, ...]:

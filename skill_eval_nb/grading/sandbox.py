@@ -362,26 +362,18 @@ class Kept:
     >>> kept = Kept(most=4)
     >>> kept.take(b"abc")
     >>> kept.take(b"def")
-    >>> kept.data, kept.seen
+    >>> bytes(kept.data), kept.seen
     (b'abcd', 6)
     """
 
     most: int
-    parts: list[bytes] = field(default_factory=list)
-    length: int = 0
+    data: bytearray = field(default_factory=bytearray)
     seen: int = 0
 
     def take(self, part: bytes) -> None:
         """Keep as much as still fits."""
         self.seen += len(part)
-        if self.length < self.most:
-            self.parts.append(part[: self.most - self.length])
-            self.length += len(self.parts[-1])
-
-    @property
-    def data(self) -> bytes:
-        """The kept bytes."""
-        return b"".join(self.parts)
+        self.data += part[: max(self.most - len(self.data), 0)]
 
 
 class Streams:
@@ -424,7 +416,7 @@ class Streams:
     @property
     def cut(self) -> bool:
         """Whether more was printed than is kept."""
-        return any(kept.seen > kept.length for kept in (self.stdout, self.stderr))
+        return any(kept.seen > kept.most for kept in (self.stdout, self.stderr))
 
     def move(self, seconds: float) -> bool:
         """Move what is ready, after waiting at most this long; returns whether anything was."""
@@ -494,8 +486,8 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
     code = 128 - code if code < 0 else code
     return Ran(
         exit_code=code,
-        stdout=streams.stdout.data,
-        stderr=streams.stderr.data,
+        stdout=bytes(streams.stdout.data),
+        stderr=bytes(streams.stderr.data),
         cut=streams.cut,
         ended=ended,
         message=_end_words(ended, why, code, limits),

@@ -31,9 +31,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.disk import decode_text, inside, open_file
+from skill_eval_nb.disk import decode_text, inside, read_bytes
+from skill_eval_nb.documents import Dimension, Expectation
 from skill_eval_nb.documents.run import NotShown, Shown, ShownFile
 from skill_eval_nb.documents.transcript import Step, Told, message_of, read_events, read_steps
+from skill_eval_nb.models.ask import Unanswered
 
 from .contents import (
     IMAGES,
@@ -54,7 +56,6 @@ from .contents import (
     shares,
 )
 
-MOST_BYTES = 64 * 2**20
 _SKILL_FILES = re.compile(r"SKILL\.md|\.claude/skills/|(?:^|[\s\"'=;|&])/skills/", re.IGNORECASE)
 _WRITING = frozenset(("Write", "Edit", "MultiEdit", "NotebookEdit"))
 """Tools that change files: a task may be to write a skill."""
@@ -81,13 +82,9 @@ def transcript_of(path: Path) -> Transcript:
     The file's content never raises an error; `reason` says why there is nothing to show.
     """
     try:
-        with open_file(path, path.parent) as file:
-            data = file.read(MOST_BYTES + 1)
+        text = decode_text(read_bytes(path, path.parent))
     except OSError as error:
         return Transcript((), None, reason=f"it cannot be read ({error.strerror or error})")
-    if len(data) > MOST_BYTES:
-        return Transcript((), None, reason=f"it has more than {MOST_BYTES:,} bytes")
-    text = decode_text(data)
     if text is None:
         return Transcript((), None, reason="it is not text")
     read = read_events(text)
@@ -266,6 +263,8 @@ def _folder_forms(folder: Path) -> set[str]:
     return {form for form in forms if form.count(os.sep) > 1}
 
 
+Block = str | dict[str, Any]
+"""A text, or a picture as the API takes it."""
 NONCE = 16
 _OPEN = '<{tag} file="{name}" nonce="{nonce}">\n'
 _CLOSE = '\n</{tag} nonce="{nonce}">\n'
@@ -295,15 +294,6 @@ class Piece:
     def line(self) -> int:
         """The most characters of its line in the list of files."""
         return len(self.name) + len(self.content.reason or "") + _STATUS
-
-
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """Files as they are shown: the blocks, a line in the list for each, and the record."""
-
-    blocks: list[str | dict[str, Any]]
-    lines: list[str]
-    files: list[ShownFile]
 
 
 def pieces_of(tag: str, folder: Path, cover: Cover, ignored: Collection[str] = ()) -> list[Piece]:
@@ -340,16 +330,23 @@ def with_pictures(pieces: Sequence[Piece], most: int) -> list[Piece]:
     return out
 
 
-def compose(pieces: Sequence[Piece], room: int, nonce: str, left_out: list[NotShown]) -> Composed:
-    """The files within their room; what does not fit or cannot be shown is noted."""
-    composed = Composed([], [], [])
+def compose(
+    pieces: Sequence[Piece], room: int, nonce: str, left_out: list[NotShown]
+) -> tuple[list[Block], list[str], list[ShownFile]]:
+    """Files within their room: the blocks, a line in the list for each, and the record.
+
+    What does not fit or cannot be shown is noted in `left_out`.
+    """
+    blocks: list[Block] = []
+    lines: list[str] = []
+    files: list[ShownFile] = []
     for piece, share in zip(
         pieces, _share_room([piece.wants for piece in pieces], room), strict=True
     ):
-        shown, status = _compose_file(piece, share, nonce, composed.blocks, left_out)
-        composed.files.append(shown)
-        composed.lines.append(f"- {piece.name} ({piece.entry.size:,} bytes): {status}")
-    return composed
+        shown, status = _compose_file(piece, share, nonce, blocks, left_out)
+        files.append(shown)
+        lines.append(f"- {piece.name} ({piece.entry.size:,} bytes): {status}")
+    return blocks, lines, files
 
 
 def _share_room(wanted: Sequence[int], room: int) -> list[int]:
@@ -365,7 +362,7 @@ def _compose_file(
     piece: Piece,
     room: int,
     nonce: str,
-    blocks: list[str | dict[str, Any]],
+    blocks: list[Block],
     left_out: list[NotShown],
 ) -> tuple[ShownFile, str]:
     """The record and the status of one file; its blocks are added to `blocks`."""
@@ -422,43 +419,64 @@ class Showing:
     originals: Mapping[str, str] = field(default_factory=dict)
 
 
-def show(
-    outputs: Path,
-    transcript: Path | None = None,
-    *,
-    inputs: Path | None = None,
-    chars: int = SHOWN_CHARS,
-    key: str = "",
-    skills: Iterable[str] = (),
-    configurations: Iterable[str] = (),
-    ignored: Collection[str] = (),
-    images: int = IMAGES,
-) -> Showing:
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run's outputs, and what they are judged by.
+
+    Args:
+        prompt: the task that the executor was given.
+        expected_output: what success looks like, in the suite's words.
+        expectations: what the judge has to verify.
+        dimensions: the rubric; each dimension is scored from 1 to 5.
+        outputs: the folder of the output files.
+        transcript: what the executor did, as `transcript.jsonl` or as text.
+        key: an opaque id of the run, from which the random orders and the nonce are derived.
+        inputs: the folder of the input files that the executor left unchanged; it need not exist.
+        hidden: names of skills, the same for every side; they are covered where the text means
+            the skill.
+        configurations: names of configurations; they are covered if they are whole words.
+        ignored: files directly in `outputs` that the executor did not produce.
+    """
+
+    prompt: str
+    expected_output: str | None
+    expectations: Sequence[Expectation]
+    dimensions: Sequence[Dimension]
+    outputs: Path
+    transcript: Path | None
+    key: str
+    inputs: Path | None = None
+    hidden: tuple[str, ...] = ()
+    configurations: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+def show(case: Case, chars: int = SHOWN_CHARS, *, images: int = IMAGES) -> Showing:
     """Choose what is shown of a run by the rule above.
 
     Args:
-        outputs: the folder of the output files.
-        transcript: what the executor did.
-        inputs: the folder of the input files that it left unchanged; it need not exist.
+        case: the run.
         chars: the room for everything together, including fences.
-        key: any text that identifies the run; the nonce is derived from it and the files.
-        skills: names of skills, covered where the text means the skill.
-        configurations: names of configurations, covered if they are whole words.
-        ignored: files directly in `outputs` that the executor did not produce.
         images: the most pictures that are sent as pictures; 0 for none.
 
     Raises:
-        OSError: `outputs` or `inputs` cannot be listed, or a link of that name leads elsewhere.
+        Unanswered: its files cannot be listed, or a link of that name leads elsewhere.
     """
-    for folder in (outputs, inputs):
-        if folder is not None:
-            inside(folder, folder.parent)
-    cover = Cover(skills, configurations, [outputs, outputs.parent])
-    has_inputs = inputs is not None and inputs.is_dir()
-    given = pieces_of("input", inputs, cover) if inputs is not None and has_inputs else []
-    put_out = pieces_of("output", outputs, cover, ignored)
-    steps = None if transcript is None else _cover_transcript(transcript_of(transcript), cover)
-    nonce = _nonce(key, [*given, *put_out], steps)
+    outputs, inputs = case.outputs, case.inputs
+    cover = Cover(case.hidden, case.configurations, [outputs, outputs.parent])
+    given: list[Piece] = []
+    try:
+        inside(outputs, outputs.parent)
+        if inputs is not None:
+            inside(inputs, inputs.parent)
+            given = pieces_of("input", inputs, cover) if inputs.is_dir() else []
+        put_out = pieces_of("output", outputs, cover, case.ignored)
+    except OSError as error:
+        raise Unanswered(f"the files cannot be read ({error.strerror or error})") from error
+    steps = None
+    if case.transcript is not None:
+        steps = _cover_transcript(transcript_of(case.transcript), cover)
+    nonce = _nonce(case.key, [*given, *put_out], steps)
     pieces = with_pictures([*put_out, *given], images)
     put_out, given = pieces[: len(put_out)], pieces[len(put_out) :]
     lists = shares([_list_wants(given), _list_wants(put_out)], chars // LIST_SHARE)
@@ -466,12 +484,13 @@ def show(
     room = chars - sum(lists) - _HEAD * (1 + bool(given))
     for_inputs, for_transcript = _split_room(chars, room - wanted, given, steps)
     left_out: list[NotShown] = []
-    inputs_shown = compose(given, for_inputs, nonce, left_out)
-    shown = compose(put_out, room - for_inputs - for_transcript, nonce, left_out)
+    inputs_shown, input_lines, input_files = compose(given, for_inputs, nonce, left_out)
+    rest = room - for_inputs - for_transcript
+    shown, lines, files = compose(put_out, rest, nonce, left_out)
     parts, record = ("", None) if steps is None else _parts(steps, for_transcript, nonce, left_out)
-    begin = _list(_GIVEN, inputs_shown.lines, lists[0], nonce, left_out) if given else ""
-    listed = _list(_PUT_OUT, shown.lines, lists[1], nonce, left_out)
-    merged = _merge_texts([begin, *inputs_shown.blocks, listed, *shown.blocks, parts])
+    begin = _list(_GIVEN, input_lines, lists[0], nonce, left_out) if given else ""
+    listed = _list(_PUT_OUT, lines, lists[1], nonce, left_out)
+    merged = _merge_texts([begin, *inputs_shown, listed, *shown, parts])
     return Showing(
         merged,
         nonce,
@@ -479,8 +498,8 @@ def show(
             budget_chars=chars,
             chars=sum(len(block["text"]) for block in merged if block["type"] == "text"),
             images=sum(block["type"] == "image" for block in merged),
-            files=shown.files,
-            inputs=inputs_shown.files,
+            files=files,
+            inputs=input_files,
             transcript=record,
             left_out=left_out,
             masked=cover.count,
@@ -576,7 +595,7 @@ def _fit_pieces(pieces: Sequence[str], room: int) -> tuple[str, int]:
     return "\n".join(text for text, _ in cuts), sum(left for _, left in cuts)
 
 
-def _merge_texts(parts: Iterable[str | dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+def _merge_texts(parts: Iterable[Block]) -> tuple[dict[str, Any], ...]:
     """The blocks of a message, with consecutive texts joined."""
     blocks: list[dict[str, Any]] = []
     for part in parts:
