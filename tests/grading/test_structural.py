@@ -251,7 +251,7 @@ def said(folder, kind, sentence, files, **fields):
     return check([one], lay(folder / "outputs", files), None).expectations[0]
 
 
-FILES = {"clean.csv": TABLE, "words.md": "thank you\nbye"}
+NAMED_FILES = {"clean.csv": TABLE, "words.md": "thank you\nbye"}
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ FILES = {"clean.csv": TABLE, "words.md": "thank you\nbye"}
     ],
 )
 def test_what_a_sentence_asks_for(tmp_path, kind, sentence, passed):
-    assert said(tmp_path, kind, sentence, FILES).passed is passed
+    assert said(tmp_path, kind, sentence, NAMED_FILES).passed is passed
 
 
 def test_rows_of_several_tables_are_not_guessed(tmp_path):
