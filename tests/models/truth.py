@@ -37,7 +37,7 @@ def truth(stand_in: StandIn, *, skill: bool) -> Truth:
     """
     spread = EQUALLY_LIKELY / EQUALLY_LIKELY.std()
     mean = stand_in.base + skill * stand_in.effect
-    of_eval = mean + spread[:, None, None] * stand_in.eval_sd
+    of_eval = mean + spread[:, None, None] * np.hypot(stand_in.eval_sd, skill * stand_in.effect_sd)
     quality = of_eval + spread[None, :, None] * stand_in.run_sd
     scores = np.clip(np.floor(quality + spread * stand_in.judging_sd + 0.5), 1, 5)
     runs = scores.mean(axis=2)

@@ -146,6 +146,7 @@ class Situation:
             stated = STATED_EFFECT.search(body)
             share, _ = guidance(self.task, self._text_read, body)
             quality += float(stated[1]) if stated else share * chance.effect
+            quality += chance.effect_sd * normal(seed, "effect", eval_name)
         return quality
 
     @cached_property
