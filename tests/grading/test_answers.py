@@ -42,16 +42,12 @@ def read(who: str, raw: Any) -> Any:
                 ("dimensions.1.name", "clarity", "`clarity` is there twice"),
                 ("expectations.0.id", "E7", "expectations not answered: E1"),
                 ("dimensions.0.evidence", " -", "dimension `clarity` has no evidence"),
-                ("dimensions.0.evidence", ..., "`dimensions[0]` lacks evidence"),
-                ("expectations.1.evidence", "", "expectation `E2` has no evidence"),
                 ("expectations.1.passed", "yes", 'passed` is "yes", not true or false'),
                 ("dimensions.0.score", 6, "is 6, not one of 1, 2, 3, 4, 5"),
                 ("dimensions.0.score", 4.0, "is 4.0, not a whole number"),
-                ("dimensions.0.score", True, "is true, not a whole number"),
                 ("dimensions", {}, "`dimensions` is {}, not a list"),
                 ("claims", ..., "the answer lacks claims"),
                 ("user_notes.workarounds", [1], "`user_notes.workarounds[0]` is 1, not a text"),
-                ("eval_feedback", 3, "`eval_feedback` is 3, not an object"),
             )
         ),
         *(
@@ -59,9 +55,7 @@ def read(who: str, raw: Any) -> Any:
             for path, value, fault in (
                 ("winner", "C", "not one of A, B, tie"),
                 ("winner", "B", "the winner is B, which is scored lower"),
-                ("winner", ..., "lacks winner"),
                 ("reasoning", " … ", "has no reasoning"),
-                ("scores.0.score_a", 6, "not one of 1, 2, 3, 4, 5"),
                 ("scores.1.evidence_b", "", "score `C2`, B has no evidence_b"),
                 ("scores", [], "scores not answered: C1, C2, C3"),
                 ("expectations.1.evidence_a", None, "evidence_a` is null, not a text"),
@@ -72,10 +66,8 @@ def read(who: str, raw: Any) -> Any:
             ("analyst", path, value, fault)
             for path, value, fault in (
                 ("instruction_following.winner.score", 11, "not one of 1, 2"),
-                ("instruction_following.loser", ..., "lacks loser"),
                 ("transcript_insights.winner_execution_pattern", " ", "has no winner_execution_p"),
                 ("improvement_suggestions.0.priority", "urgent", "not one of high, medium, low"),
-                ("improvement_suggestions.0.category", "x", "not one of instructions, tools"),
                 ("improvement_suggestions.0.suggestion", "", "suggestion 1 has no suggestion"),
             )
         ),

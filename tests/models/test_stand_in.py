@@ -18,7 +18,7 @@ from skill_eval_nb.grading.structural import check
 from skill_eval_nb.models.ask import TEXT
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft_run
-from skill_eval_nb.models.stand_in.answers import propose, see_work
+from skill_eval_nb.models.stand_in.answers import see_work
 from skill_eval_nb.models.stand_in.app import App, transport
 from tests.grading.made import lay
 from tests.stand_in.validating import complaint
@@ -255,29 +255,3 @@ def test_it_judges_what_was_shown_in_the_form_asked_for_and_the_same_again() -> 
     )
     assert first == again
     assert first["dimensions"] != other["dimensions"]
-
-
-# ── proposer ───────────────────────────────────────────────────────────────────────────────────
-
-
-def proposed(tried: list[str], *missed: str) -> str:
-    """The description for a skill whose last one missed these queries."""
-    parts = {
-        "tried": [{"description": one} for one in tried],
-        "failures": [{"query": one, "should_trigger": True} for one in missed],
-    }
-    fenced = [
-        "\n".join([f'<{tag} nonce="n">', *map(json.dumps, rows), f'</{tag} nonce="n">'])
-        for tag, rows in parts.items()
-    ]
-    fields = form({"type": "object", "properties": {"why": {}, "description": {}}})
-    asked = [text("\n\n".join([*fenced, "what went wrong in round 1"]))]
-    return propose(StandIn(), plain(asked, **fields))["description"]
-
-
-def test_words_that_missed_queries_share_come_in_as_a_sentence() -> None:
-    as_well = "Sorts mail. Use it as well for requests that mention"
-    tried = ["Sorts mail."]
-    assert proposed(tried, "Ada stamps letters", "Bob: letters") == f"{as_well} “letter”."
-    assert proposed(tried, "stamp letters") == f"{as_well} “letter” or “stamp”."
-    assert len(proposed(["word " * 400], "stamp letters")) <= 1024
