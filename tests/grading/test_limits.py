@@ -167,9 +167,10 @@ def test_no_child_stays_behind(tmp_path, leave, kind):
 
 
 @pytest.mark.parametrize("command", ["kill 0; sleep 0.1; echo on", "kill -9 1; echo on"])
-def test_a_command_does_not_end_the_first_process(tmp_path, command):
+def test_a_command_ends_itself_and_not_the_first_process(tmp_path, command):
     ran = boxed(tmp_path, f"trap '' TERM; {command}; exit 4")
     assert (ran.stdout, ran.exit_code) == (b"on\n", 4)
+    assert boxed(tmp_path, "kill $$; echo on").message == "The command was ended by SIGTERM."
 
 
 def test_nothing_stays_behind_where_the_caller_is_killed(tmp_path):
