@@ -415,11 +415,6 @@ def ended_view(at: Running) -> Node:
 
 
 GO_ON = "What is finished stays; starting the plan again does only what is missing. "
-NEXT = {
-    "stopped": GO_ON,
-    "failed": GO_ON,
-    "partial": "Raise the budget and start again: what is done is not done again. ",
-}
 
 
 def _next(at: Running) -> Node:
@@ -427,7 +422,7 @@ def _next(at: Running) -> Node:
     again = "Runs that errored are done again with “Do runs that errored again”. "
     return h(
         "p",
-        NEXT.get(at.progress.status),
+        GO_ON if at.progress.status != "done" else None,
         again if at.progress.errored else None,
         *("Next: ", h("code", f"sen.explore({home})"), " shows the deltas and the runs, "),
         *(h("code", f"sen.review({home})"), " the outputs."),

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
@@ -486,11 +485,8 @@ def _picture_of(file: OutputFile, number: int, place: int, form: str) -> Bytes:
 READERS = {"pdf": "pdf", "docx": "docx", "pptx": "pptx", "xlsx": "grid", "xlsm": "grid"}
 """By the end of a name the reader that is a process of its own."""
 
-QUICK = 2.0
-"""Seconds: what a reader takes beyond these counts for its run."""
-
-_SLOW: defaultdict[str, float] = defaultdict(float)
-"""By the folder of a run the seconds that its slow readers took."""
+APART = 30.0
+"""Seconds that the reading of one file may take there."""
 
 _POOL = ThreadPoolExecutor(2, thread_name_prefix="sen-extracting")
 
@@ -507,16 +503,8 @@ def _submit_reading(file: OutputFile, kind: str) -> Future[tuple[str, bool]]:
 
 
 def _read_apart(file: OutputFile, kind: str) -> tuple[str, bool]:
-    """What a reader gives, within the seconds that a run has for its slow ones."""
-    left = contents.EXTRACTING_SECONDS - _SLOW[file.root]
-    if left <= 0:
-        raise contents.NotExtracted("the files before it took too long to read")
-    began = time.monotonic()
-    try:
-        with file.open():  # it is a regular file, and in the run
-            return contents.extract(file.path, kind, file.size, left)
-    finally:
-        _SLOW[file.root] += max(time.monotonic() - began - QUICK, 0.0)
+    with file.open():  # it is a regular file, and in the run
+        return contents.extract(file.path, kind, file.size, APART)
 
 
 def _await_reading(sheet: Sheet, kind: str, view: Callable[[str, bool], Child]) -> Child:

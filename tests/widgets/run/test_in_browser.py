@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from tests.widgets.looks import NARROW, looked_at
+from tests.widgets.looks import NARROW, WIDE, looked_at
 from tests.widgets.run.panels import demo_skill, held, panel_on, settled
 from tests.widgets.stage import staged
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+CONTRAST = ("dark-high-contrast", 1000)
 
 
 def test_from_the_form_to_the_verdict(browser, tmp_path: Path) -> None:
@@ -26,7 +28,7 @@ def test_from_the_form_to_the_verdict(browser, tmp_path: Path) -> None:
         page.get_by_label("Runs per eval").press("Tab")
         page.get_by_text("2 evals × 2 configurations × 1 run = 4 runs").wait_for()
         stage.unfold()
-        looked_at(stage, "run-panel-plan")
+        looked_at(stage, "run-panel-plan", (NARROW, CONTRAST, WIDE))
         page.get_by_role("button", name="Start", exact=True).click()
         page.get_by_role("progressbar", name="runs that have ended").wait_for()
         page.locator(".sen-flights li").first.wait_for()

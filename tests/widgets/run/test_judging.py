@@ -11,7 +11,6 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.widgets import run as at_work
-from skill_eval_nb.widgets.run import run_panel
 from skill_eval_nb.widgets.ui.source import Source
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
@@ -25,7 +24,7 @@ from tests.widgets.run.panels import (
     settled,
     shown,
 )
-from tests.widgets.trees import find, text
+from tests.widgets.trees import find
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,17 +115,3 @@ def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
     kept = judgings(panel) - before
     assert 0 < kept < 3 * 4
     assert "The judgings that were written stay" in shown(panel)
-
-
-def test_wrong_figures_and_an_empty_workspace_are_told(ran: Path, tmp_path: Path) -> None:
-    panel = judging(ran)
-    fill(panel, again=0, budget_usd=-2)
-    assert text(find(panel.view(), role="alert")).splitlines() == [
-        "Judgings to add is 0; it is a whole number of at least 1",
-        "Budget in US$ is -2; it is a number of at least 0",
-    ]
-    assert not find(panel.view(), tag="button", key="start")
-    nothing = run_panel(ran, workspace=tmp_path / "empty")
-    nothing.do("tab", "judge")
-    settled(nothing)
-    assert "there are no stored runs yet: run the evals first" in shown(nothing)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 import skill_eval_nb as sen
-from skill_eval_nb.running import Refused
 from tests.corpus.build import graded, lay
 from tests.triggers.made import make_skill
 from tests.widgets.run.panels import (
     SMALL,
     button,
     ended,
-    fill,
     panel_on,
     press,
     settled,
@@ -23,23 +19,6 @@ from tests.widgets.run.panels import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-REAL = {"executor": "messages-api", "executor_model": "claude-sonnet-5"}
-
-
-def test_a_real_model_needs_a_budget_or_an_explicit_word(skill: Path) -> None:
-    panel = panel_on(skill, **SMALL, **REAL, judge_model="claude-opus-4-8")
-    assert panel.plan.estimate.usd.low > 0
-    assert button(panel, "Start")["disabled"]
-    assert "This may cost money: give a budget, or tick “Without a budget”." in shown(panel)
-    with pytest.raises(Refused, match="give a budget"):
-        panel.start()
-    panel.do("set", "unlimited", True)
-    assert not button(panel, "Start").get("disabled")
-    fill(panel, unlimited=False, budget_usd=2.5)
-    assert not button(panel, "Start").get("disabled")
-    assert "Without a budget" not in shown(panel)
-    assert "$2.50" in shown(panel)
 
 
 def test_doing_without_a_sandbox_is_spelled_out(skill: Path, monkeypatch) -> None:

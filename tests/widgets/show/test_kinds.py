@@ -8,7 +8,6 @@ import tempfile
 import zipfile
 import zlib
 from pathlib import Path
-from types import SimpleNamespace
 
 import openpyxl
 import pytest
@@ -18,8 +17,7 @@ from hypothesis import strategies as st
 from pygments.lexers import JavascriptLexer, PythonLexer
 
 from skill_eval_nb.disk import decode_text
-from skill_eval_nb.grading import contents as extracting
-from skill_eval_nb.widgets.show import documents, outputs
+from skill_eval_nb.widgets.show import outputs
 from skill_eval_nb.widgets.show.documents import (
     highlight_lines,
     lexer_named,
@@ -79,13 +77,6 @@ def test_of_what_is_long_the_first_part_is_shown_and_the_rest_is_counted(tmp_pat
         ("a.html", "<p>x</p>" * 600_000, "Not shown as page: more than 4 MB"),
     ):
         assert told in said(tmp_path, name, data), name
-
-
-def test_odd_bytes_are_said(tmp_path):
-    shown = said(tmp_path, "b.txt", "äöüß äöü ".encode() + b"\xff")
-    assert "äöüß äöü �" in shown
-    assert "1 of its bytes" in shown
-    assert said(tmp_path, "c.txt", "words".encode("utf-16")) == "words"
 
 
 def letters(node):
@@ -235,22 +226,3 @@ def test_each_sheet_is_a_table_the_rest_is_named_and_a_document_is_its_text(tmp_
     document.add_paragraph("Dear members")
     document.save(tmp_path / "a.docx")
     assert "Dear members" in said(tmp_path, "a.docx", (tmp_path / "a.docx").read_bytes())
-
-
-def test_slow_readers_share_the_seconds_of_a_run(tmp_path, monkeypatch):
-    given = []
-
-    def slow(_path, _kind, _size, seconds):
-        given.append(seconds)
-        return "the text", False
-
-    clock = iter([0.0, 100.0, 100.0, 300.0])
-    monkeypatch.setattr(extracting, "extract", slow)
-    monkeypatch.setattr(documents, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    for name in ("a.pdf", "b.pdf"):
-        assert "the text" in text(
-            draw_file(written(tmp_path, name, zoo.pdf("x")), {}, waits=30).view
-        )
-    assert given == [120, 22]  # a reader's first 2 s do not count
-    last = text(draw_file(written(tmp_path, "c.pdf", zoo.pdf("x")), {}, waits=30).view)
-    assert "the files before it took too long to read" in last

@@ -1,11 +1,16 @@
-"""The grid of a panel: typed, ticked, tagged, imported, saved, drafted on."""
+"""The grid of a panel: its rows keep their names, and drafts are paid for within a budget only."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from skill_eval_nb.models import Connection
-from tests.running.made_jobs import until
+from skill_eval_nb.triggers import Query
+from skill_eval_nb.widgets.trigger.queries import Grid
 from tests.stand_in import RiggedStandIn
 from tests.widgets.run.panels import button, fill, shown
 from tests.widgets.trigger.made import do, panel_on, press
@@ -29,17 +34,31 @@ def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_pa
     assert log.read_text().count("\n") == 1
 
 
-def test_drafting_something_else_than_was_priced_is_refused(skill: Path) -> None:
-    panel = panel_on(skill)
-    fill(panel, n=4)
-    press(panel, "What would it cost?")
-    assert "at no cost" in shown(panel)
-    token = panel.launches["queries"].plan.token
-    fill(panel, n=40)
-    panel.do("press", token)
-    until(lambda: panel.fault)
-    assert len(panel.queries) == 6
-    do(panel, "dismiss")
-    fill(panel, n=None)
-    do(panel, "price_draft")
-    assert panel.launches["queries"].form.n == 20  # its usual value
+words = st.sampled_from(["", " ", "sum up", "sum  up", "review", "half a pair \ud83d"]) | st.text(
+    max_size=8
+)
+queries = st.lists(st.builds(Query, words, st.booleans()), max_size=8)
+
+
+@given(queries, st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 7)), max_size=12))
+def test_no_two_rows_ever_have_one_name(given, acts):
+    grid = Grid().with_all(given)
+    for act, at in acts:
+        rows = dict(grid.rows)
+        row = [*rows][at % len(rows)] if rows else None
+        if act == "a":
+            grid = grid.with_room()
+        elif act == "b":
+            grid = grid.with_more(given)
+        elif act == "c":
+            grid = grid.put_back()
+        elif row is not None and act == "d":
+            grid = grid.without(row)
+            assert row not in grid.rows
+            assert [*grid.put_back().rows.items()] == [*rows.items()]
+        elif row is not None:
+            query = replace(rows[row], query=f"{act}{at}")
+            grid = grid.changed(row, query)
+            assert grid.row(row) == query
+            assert len(grid.rows) == len(rows)
+        assert grid.taken_out is None or grid.taken_out[1] not in grid.rows

@@ -1,19 +1,22 @@
-"""A widget hears of what has landed, wherever it looks from, and nobody keeps it from hearing."""
+"""What a widget looks at, its figures, and its work: each in the background, and heard of."""
 
 from __future__ import annotations
 
 import gc
 import json
 import logging
+import threading
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.ui import Panel, h
 from skill_eval_nb.widgets.ui import source as sources
-from skill_eval_nb.widgets.ui.source import Source, tell_landed
+from skill_eval_nb.widgets.ui.paid import NOT_BEGUN
+from skill_eval_nb.widgets.ui.source import Later, Source, Task, tell_landed
 from tests.widgets.trees import text
 
 
@@ -135,3 +138,133 @@ def test_a_widget_that_is_gone_is_not_told(home) -> None:
     del panel
     gc.collect()
     assert gone() is None
+
+
+LONG = 30
+
+
+class Gate:
+    """A count that waits until it may."""
+
+    def __init__(self, value=1):
+        self.may, self.begun = threading.Event(), threading.Event()
+        self.value = value
+
+    def __call__(self):
+        self.begun.set()
+        assert self.may.wait(LONG)
+        return self.value
+
+
+def begun(patience=LONG, told=lambda: None):
+    """With its first view begun."""
+    later = Later(told, patience)
+    later.begin()
+    return later
+
+
+def test_what_the_next_view_does_not_show_is_not_counted():
+    gate, counted = Gate(), []
+    later = begun(0.01)
+    later.get("slow", gate)
+    assert gate.begun.wait(LONG)
+    later.get("old", lambda: counted.append("old"))
+    later.begin()
+    later.get("new", lambda: counted.append("new"))
+    gate.may.set()
+    assert later.wait(LONG)
+    assert counted == ["new"]
+
+
+def test_figures_of_data_that_are_no_more_are_not_given():
+    old = Gate("old")
+    later = begun(0.01)
+    later.get("a", old)
+    assert old.begun.wait(LONG)
+    later.forget()
+    later.begin()
+    later.get("a", lambda: "new")
+    old.may.set()
+    assert later.wait(LONG)
+    later.begin()
+    assert later.get("a", lambda: "newest") == "new"
+
+
+def test_a_view_never_waits_longer_than_its_patience_for_all_together():
+    gates = [Gate() for _ in range(20)]
+    later, done = Later(lambda: None, 0.05), threading.Event()
+
+    def view():
+        later.begin()
+        assert all(later.get(at, gate) is None for at, gate in enumerate(gates))
+        done.set()
+
+    threading.Thread(target=view, daemon=True).start()
+    assert done.wait(5)  # one after the other it would be there after a second, but no sooner
+    for gate in gates:
+        gate.may.set()
+    assert later.wait(LONG)
+
+
+def test_figures_of_a_kind_are_counted_together_so_many_at_once_and_once():
+    batches = []
+
+    def count(keys):
+        batches.append(list(keys))
+        return {key: key * 10 for key in keys}
+
+    later = begun()
+    assert later.get("alone", lambda: 7) == 7
+    assert later.get_all([1, 2, 3, 4, 5], count, at_once=2) == {n: 10 * n for n in range(1, 6)}
+    later.begin()
+    assert later.get_all([5, 6, 7], count, at_once=2) == {5: 50, 6: 60, 7: 70}
+    assert batches == [[1, 2], [3, 4], [5], [6, 7]]
+
+
+def test_what_cannot_be_counted_is_raised_and_takes_none_of_the_others_with_it():
+    def count(keys):
+        if 2 in keys:
+            raise ValueError("two is odd")
+        return {key: key for key in keys}
+
+    later = begun()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="two is odd"):
+            later.get_all([1, 2, 3], count, at_once=3)
+    assert later.get_all([1, 3], count, at_once=3) == {1: 1, 3: 3}
+
+
+PATIENCE = 30
+
+
+def begin(do) -> Task:
+    return Task("working", do, NOT_BEGUN, lambda: None)
+
+
+@pytest.mark.parametrize(("error", "told"), [(OSError("full"), "full"), (OSError(), "OSError")])
+def test_what_it_raises_is_said(error, told) -> None:
+    def do(*_: object) -> None:
+        raise error
+
+    work = begin(do)
+    assert work.ended.wait(PATIENCE)
+    assert work.message == told
+    assert not work.running
+
+
+def test_what_is_left_is_told_from_what_was_done_since_the_first_word(monkeypatch) -> None:
+    now, steps, begins = [100.0], [], threading.Event()
+    clock = SimpleNamespace(monotonic=lambda: now[0])  # the others' clock goes on
+    monkeypatch.setattr(sources, "time", clock)
+
+    def do(tell, _) -> None:
+        assert begins.wait(PATIENCE)
+        for share, at in ((0.5, 110.0), (0.75, 120.0)):
+            now[0] = at
+            tell(SimpleNamespace(share=share))
+            steps.append((work.seconds, work.left_seconds))
+
+    work = begin(do)
+    begins.set()
+    assert work.ended.wait(PATIENCE)
+    assert steps == [(10.0, None), (20.0, pytest.approx(10.0))]
