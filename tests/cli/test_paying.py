@@ -69,7 +69,7 @@ def paying(command: Command, servers: Any, home: Path) -> Iterator[Any]:
         yield process
 
 
-@pytest.mark.parametrize("payer", ["run", "judge", "compare_sides", "trigger", "init"])
+@pytest.mark.parametrize("payer", ["run", "judge", "trigger"])
 def test_a_second_one_is_refused_and_a_killed_one_lets_go(payer, servers, log, tmp_path):
     command = PAYERS[payer](tmp_path)
     with paying(command, servers, tmp_path) as first:

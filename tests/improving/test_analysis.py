@@ -14,10 +14,9 @@ from skill_eval_nb.documents.dialects import json_schema
 from skill_eval_nb.improving.analysis import analyse
 from skill_eval_nb.improving.comparison import compare
 from skill_eval_nb.tables import check
-from skill_eval_nb.text import dollars
 from tests.checkout import ROOT
 from tests.corpus.build import lay
-from tests.improving.made import LINE, NEW, OLD, PRICES, ledgers, offline, requests
+from tests.improving.made import LINE, NEW, OLD, ledgers, offline, requests
 
 BUNDLED = ROOT / "data" / "skill-creator-workspace"
 
@@ -62,22 +61,6 @@ def test_every_pair_with_a_winner_is_analysed_once_and_loaded_again(made, tmp_pa
     assert (again.n_before, len(again.explained)) == (4, 4)
     assert {path: path.read_bytes() for path in kept(made)} == before
     assert requests(tmp_path / "log") == []
-
-
-def test_a_price_is_told_before_and_a_budget_is_kept(made):
-    options = {"model": "priced-1", "prices": PRICES, "connection": offline()}
-    planned = analyse(made, dry_run=True, **options)
-    assert (planned.status, planned.n_missing, planned.explained) == ("dry run", 4, ())
-    assert planned.worst_usd > 0
-    assert f"4 to be made, {dollars(planned.worst_usd)} at most" in repr(planned)
-    nothing = analyse(made, budget_usd=0.0, **options)
-    assert {one.reason for one in nothing.failed} == {"the budget is too small for its worst case"}
-    assert (nothing.cost_usd, kept(made)) == (0, [])
-    budget = 1.01 * planned.worst_usd / 4
-    some = analyse(made, budget_usd=budget, concurrency=1, **options)
-    assert some.status == "partial"
-    assert some.cost_usd <= budget
-    assert 0 < len(kept(made)) < 4
 
 
 def test_the_analyst_is_shown_the_skill_as_it_was(made, tmp_path):

@@ -29,7 +29,7 @@ from tests.report.made import (
     stated,
     workspace,
 )
-from tests.report.test_markdown import tables
+from tests.report.test_page import tables
 
 if TYPE_CHECKING:
     from skill_eval_nb.tables import Workspace

@@ -113,13 +113,7 @@ def test_of_the_bundled_skill_what_was_stated_stands_beside_what_is_borne_out():
     kept = DATA.glob("tdd-workspace/iteration-*/skill-snapshot/with_skill/SKILL.md")
     changed = diffed(*(file.read_text() for file in sorted(kept)))
     assert (one.lines_added, one.lines_removed) == changed
-    assert one.what_changed.startswith("SKILL.md +9 −5 lines, first: ‘description: ")
-    text = repr(found)
-    assert text.startswith("2 versions of testing by pass rate; none is proven better\n")
-    assert "v1  iteration-2, with_skill: 0.875, tie, from v0 (stated)" in text
-    assert "changed: SKILL.md +9 −5 lines" in text
-    assert "history.json states a pass rate of 0.875" in text
-    assert max(map(len, text.splitlines())) < 120
+    assert max(map(len, repr(found).splitlines())) < 120
 
 
 @pytest.mark.parametrize(
@@ -173,19 +167,6 @@ def test_it_is_the_document_that_people_know_and_is_read_again(place):
     first = path.read_bytes()
     assert history(ws).write(path).read_bytes() == first
     assert not list(place.glob("*.bak*"))
-
-
-def test_a_file_of_others_is_kept(place):
-    theirs = '{"iterations": [{"version": "v0", "note": "mine"}]}'
-    lay(place, {"history.json": theirs, "history.json.1.bak": "an older one"})
-    found = history(sen.load(place))
-    with pytest.raises(Refused, match=r"something else.*history\.json\.N\.bak"):
-        found.write(place)
-    assert (place / "history.json").read_text() == theirs
-    found.write(place, force=True)
-    assert (place / "history.json.1.bak").read_text() == "an older one"
-    assert (place / "history.json.2.bak").read_text() == theirs
-    assert "reason" in (place / "history.json").read_text()
 
 
 # ── what changed ───────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,303 @@
+"""A draft tried on what is stored: the answer, its figures, and how it shows itself."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy.stats import fisher_exact
+
+import skill_eval_nb as sen
+from skill_eval_nb.improving import try_out
+from skill_eval_nb.models.stand_in import JUDGE
+from skill_eval_nb.running import grade_stored
+from skill_eval_nb.running.protocol import Refused
+from skill_eval_nb.stats import deltas, deltas_by_dimension
+from skill_eval_nb.stats.values import RUN
+from tests.bubblewrap import needed
+from tests.corpus.build import lay
+from tests.improving.made import (
+    CHECKS,
+    EVALS,
+    EXISTS,
+    JUDGED,
+    OTHER,
+    SOURCES,
+    TOTAL,
+    draft,
+    offline,
+    planted,
+    tried_on,
+    with_the_skill,
+)
+from tests.stand_in import Fault
+
+ADDED = draft(CHECKS, SOURCES, evals=EVALS)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Four evals, four runs a side: all runs with the skill name their source, one without."""
+    return tried_on(tmp_path_factory.mktemp("read"), planted(4, 1))
+
+
+@pytest.fixture
+def own(tmp_path):
+    """The same for a test that changes it."""
+    return tried_on(tmp_path, planted(4, 1))
+
+
+@pytest.mark.parametrize(("one", "other"), [(5, 2), (1, 4)])
+def test_p_of_one_eval_is_fishers(tmp_path, one, other):
+    root = tried_on(tmp_path, planted(one, other), evals=1, runs=5)
+    tried = try_out(draft(CHECKS, SOURCES), sen.load(root))
+    expected = fisher_exact([[one, 5 - one], [other, 5 - other]]).pvalue
+    assert tried.delta.p == pytest.approx(expected)
+
+
+def test_the_evals_it_was_found_on_prove_nothing(tmp_path):
+    def text(one, side, run):
+        return planted(4, 0)(one, side, run) if one in ("1", "2") else "# Report\n"
+
+    made = draft(CHECKS, SOURCES, evals=EVALS, found_on=("1", "2"))
+    tried = try_out(made, sen.load(tried_on(tmp_path, text)))
+    assert (tried.delta.says, tried.elsewhere.says) == ("separates", "always fails")
+    assert tried.elsewhere.n_evals == 2
+    assert tried.why_better == "it replaces nothing"
+    assert "2 evals that it was not found on" in tried.answer
+    assert "it separates" not in tried.answer
+
+
+def test_each_run_that_cannot_be_looked_at_is_a_row_with_its_reason(own):
+    place = own / "eval-1" / "with_skill"
+    (place / "run-1" / "timing.json").write_text('{"status": "errored", "reason": "crashed"}')
+    (place / "run-1" / "grading.json").unlink()
+    ws = sen.load(own)
+    ws.tables()
+    (place / "run-2").rename(own / "gone")
+    (place / "run-3" / "outputs").rename(own / "gone-too")
+    tried = try_out(ADDED, ws)
+    row = tried.sides.row(0, named=True)
+    assert (row["runs"], row["passed"], row["errored"], row["not_scored"]) == (16, 13, 1, 2)
+    evidence = tried.by_run.filter(eval_id="1", configuration="with_skill")["evidence"]
+    assert evidence[0] == "Not scored: the run errored"
+    assert evidence[1].startswith("Not scored: its folder does not exist")
+    assert evidence[2] == "Not scored: it has no stored outputs"
+    assert any("no stored outputs" in note for note in tried.notes)
+
+
+def test_of_several_workspaces_one_has_to_be_chosen(tmp_path):
+    for name in "ab":
+        tried_on(tmp_path / name, planted(2, 1), evals=1, runs=2)
+    with pytest.raises(Refused, match="a try-out is of one skill, and here are 2"):
+        try_out(draft(CHECKS, SOURCES), sen.load(tmp_path))
+
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def test_hostile_outputs_are_looked_at_all_the_same_and_text_from_files_is_escaped(own):
+    outputs = own / "eval-1" / "without_skill" / "run-4" / "outputs"
+    os.mkfifo(outputs / "pipe.md")
+    (outputs / "loop.md").symlink_to(outputs / "loop.md")
+    (outputs / "out.md").symlink_to("/etc/passwd")
+    (outputs / "<script>\n.md").write_bytes(b"\0Source:\xff")
+    ws = sen.load(own)
+    row = try_out(ADDED, ws).by_run.filter(eval_id="1", configuration="without_skill", run_number=4)
+    assert row["passed"].item() is True
+    assert "<script>" in row["evidence"].item()
+    html = try_out(draft(CHECKS, SOURCES, target="S1", why=EVIL), ws)._repr_html_()
+    assert EVIL not in html
+    assert "&lt;img src=x" in html
+
+
+@pytest.mark.parametrize("wrong", [{"near": -1}, {"baseline": "without_skil"}], ids=str)
+def test_arguments_that_make_no_sense_are_refused(root, wrong):
+    with pytest.raises(Refused):
+        try_out(ADDED, sen.load(root), **wrong)
+
+
+# ── checks ────────────────────────────────────────────────────────────────────────────────────────
+
+
+SCRIPT = {"type": "custom_script", "script": "grep -q Source: report.md"}
+
+
+@needed
+def test_a_script_is_run_in_the_sandbox_and_only_where_allowed(tmp_path):
+    ws = sen.load(tried_on(tmp_path, planted(2, 1), evals=1, runs=2))
+    told = []
+    tried = try_out(draft(CHECKS, SCRIPT), ws, allow_scripts=True, progress=told.append)
+    assert tried.sides["passed"].to_list() == [2, 1]
+    assert (told[-1].done, told[-1].total) == (4, 4)
+    assert try_out(draft(CHECKS, SCRIPT), ws).sides["not_scored"].to_list() == [2, 2]
+
+
+CRITICAL = {"critical": True}
+GATE = EXISTS | CRITICAL
+
+
+def mixed(one: str, side: str, run: int) -> str:
+    """Outputs with and without a source, with and without a total."""
+    return planted(3, 1)(one, side, run).replace("Total", "Sum" if run == 2 else "Total")
+
+
+def changed(*new, **more):
+    return draft(CHECKS, *new, evals=EVALS, **more)
+
+
+def with_suite(root, structural):
+    """The workspace with another suite, checked anew by layer 1: what a draft would come to."""
+    content = json.loads((root / "evals.json").read_text())
+    for one in content["evals"]:
+        one[CHECKS] = structural
+    grade_stored(lay(root, {"evals.json": content}), force=True)
+    return sen.load(root)
+
+
+@pytest.mark.parametrize(
+    ("made", "after"),
+    [
+        (changed(SOURCES), [GATE, TOTAL, SOURCES]),
+        (changed(SOURCES | CRITICAL), [GATE, TOTAL, SOURCES | CRITICAL]),
+        (changed(SOURCES | CRITICAL, target="S1"), [SOURCES | CRITICAL, TOTAL]),
+        (changed(SOURCES, target="A total"), [GATE, SOURCES]),
+        (changed(TOTAL | CRITICAL, target="S2"), [GATE, TOTAL | CRITICAL]),
+        (changed(EXISTS, target="S1"), [EXISTS, TOTAL]),
+        (changed(target="S2"), [GATE]),
+        (changed({"type": "no such type"}), [GATE, TOTAL, {"type": "no such type"}]),
+    ],
+    ids="add,add critical,critical for critical,by text,promote,demote,drop,?".split(","),
+)
+def test_after_is_what_checking_the_changed_suite_gives(tmp_path, made, after):
+    root = tried_on(tmp_path, mixed)
+    ws = sen.load(root)
+    before = deltas(ws, "structural_pass_rate").row(0, named=True)
+    tried = try_out(made, ws)
+    other = with_suite(root, after)
+    columns = [f"{name}_after" for name in ("gate_passed", "structural_pass_rate")]
+    expected = other.runs.select(
+        *RUN, *(pl.col(name.removesuffix("_after")).alias(name) for name in columns)
+    )
+    assert_frame_equal(tried.by_run.select(expected.columns), expected, check_row_order=False)
+    gates = tried.by_run["gate_passed_before"].fill_null(value=True)
+    now = expected["gate_passed_after"].fill_null(value=True)
+    assert tried.gates_changed == (gates.sort() != now.sort()).sum()
+    # The suite's difference is that of the changed suite.
+    then = deltas(other, "structural_pass_rate").row(0, named=True)
+    for row in tried.suite.filter(metric="structural_pass_rate").to_dicts():
+        for name in ("estimate", "p", "verdict", "n_evals", "n_runs"):
+            assert (row[f"{name}_before"], row[f"{name}_after"]) == (before[name], then[name])
+
+
+def judged(*new, target=JUDGED, **more):
+    """A draft of judged expectations."""
+    return draft("expectations", *new, evals=EVALS, target=target, **more)
+
+
+@pytest.fixture(scope="module")
+def ws(tmp_path_factory):
+    """A judge who passes the first of two expectations with the skill alone."""
+    return sen.load(tried_on(tmp_path_factory.mktemp("verdicts"), planted(4, 4), with_the_skill))
+
+
+def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(ws, tmp_path):
+    root = tried_on(tmp_path, planted(4, 4), with_the_skill)
+    named = json.loads((root / "evals.json").read_text())
+    for one in named["evals"]:
+        one["expectations"] = [{"name": "sources", "text": JUDGED}, OTHER]
+    by_name = try_out(judged(target="sources"), sen.load(lay(root, {"evals.json": named})))
+    assert by_name.status == "tried"
+    assert by_name.by_run.equals(try_out(judged(), ws).by_run)
+
+
+def test_without_two_runs_of_an_eval_there_is_a_difference_and_no_p(tmp_path):
+    tried = try_out(judged(), sen.load(tried_on(tmp_path, planted(1, 1), with_the_skill, runs=1)))
+    none = "no p without two runs of an eval on a side"
+    assert f"goes from +0.5 ({none}) to 0 ({none})." in tried.answer
+
+
+def test_stored_verdicts_count(tmp_path):
+    """Those on S2 are made to say that it failed."""
+    root = tried_on(tmp_path, planted(2, 0), evals=1, runs=2)
+    for path in root.rglob("structural.json"):
+        content = json.loads(path.read_text())
+        content["expectations"][1] |= {"passed": False, "evidence": "as stored"}
+        path.write_text(json.dumps(content))
+    ws = sen.load(root)
+    for target in ("S2", "A total", " a  TOTAL "):
+        rows = try_out(draft(CHECKS, SOURCES, target=target), ws).by_run
+        assert rows["replaced_passed"].to_list() == [False] * 4
+        assert set(rows["replaced_evidence"]) == {"as stored"}
+
+
+# ── dimensions ────────────────────────────────────────────────────────────────────────────────────
+
+
+RIGOUR = {
+    "name": "rigour",
+    "description": "Whether each figure can be traced",
+    "weight": 2.0,
+    "scoring": {"1": "none can", "3": "some can", "5": "all can"},
+}
+
+
+def dimension(*new, **more):
+    """A draft of dimensions."""
+    return draft("dimensions", *new, evals=("1", "2"), **more)
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two evals with two runs a side."""
+    return tried_on(tmp_path, planted(2, 1), evals=2, runs=2)
+
+
+def kept(two):
+    """The judgings that were kept."""
+    return sorted((two / ".skill-eval-nb").rglob("*.json"))
+
+
+def test_every_judging_is_kept_inside_and_the_difference_is_that_of_the_statistics(tmp_path):
+    root = tried_on(tmp_path / "in", planted(3, 1), evals=2, runs=3)
+    ws = sen.load(root)
+    tried = try_out(dimension(RIGOUR, target="Q1", key="../../escape"), ws, judge_model=JUDGE)
+    assert len(kept(root)) == tried.by_run["score"].count() == 12
+    assert not list(tmp_path.rglob("escape"))
+    scores = tried.by_run.with_columns(dimension=pl.lit("rigour"))
+    new = deltas_by_dimension(scores).row(0, named=True)
+    old = deltas_by_dimension(ws).filter(dimension="depth").row(0, named=True)
+    for found, expected in ((tried.delta, new), (tried.replaced, old)):
+        assert (found.estimate, found.p) == (pytest.approx(expected["estimate"]), expected["p"])
+
+
+def test_a_dimension_goes(two):
+    ws = sen.load(two)
+    tried = try_out(dimension(target="depth"), ws)
+    assert tried.status == "tried"
+    row = tried.suite.row(0, named=True)
+    before = deltas(ws, "rubric_weighted_mean")["estimate"].item()
+    without = deltas(ws, "clarity")["estimate"].item()
+    assert (row["estimate_before"], row["estimate_after"]) == pytest.approx((before, without))
+    assert "Without depth the suite's difference" in tried.answer
+
+
+def test_gated_errored_and_refused_ones_are_told(two):
+    place = two / "eval-1" / "with_skill"
+    (place / "run-1" / "outputs" / "report.md").unlink()
+    sen.grade_stored(two, force=True)
+    (place / "run-2" / "grading.json").unlink()
+    (place / "run-2" / "timing.json").write_text('{"status": "errored"}')
+    ws = sen.load(two)
+    refusing = offline(faults=(Fault("refusal"),))
+    none = try_out(dimension(RIGOUR), ws, connection=refusing)
+    assert (none.sides["scored"].sum(), none.to_judge) == (0, 6)
+    assert none.answer.startswith("It was scored in none of 8 runs: 6 × Not scored: the judge")
+    assert not kept(two)
+    tried = try_out(dimension(RIGOUR), ws, judge_model=JUDGE)
+    row = tried.sides.row(0, named=True)
+    assert (row["scored"], row["errored"], row["not_scored"]) == (2, 1, 1)
+    assert "1 run: it was gated, so the judge is skipped." in tried.notes
