@@ -17,7 +17,6 @@ import typer
 from rich.text import Text
 from typer.core import TyperCommand
 
-from skill_eval_nb.running.job import watch
 from skill_eval_nb.share import COPY
 from skill_eval_nb.text import some
 
@@ -458,6 +457,7 @@ def _run_skill(skill: Path, out_folder: Path, runs: int, judgings: int) -> Path:
     """Run and grade a skill through the stand-in model; its workspace."""
     import skill_eval_nb as sen
     from skill_eval_nb.grading import sandbox
+    from skill_eval_nb.running.job import watch
 
     missing = sandbox.available()
     if missing:  # what the stand-in has done is known, so it may do without

@@ -43,6 +43,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills, skill_now
 
+from .pairs import compared_run
 from .values import (
     LARGEST_SHOWN,
     Paid,
@@ -343,7 +344,7 @@ class _RunLookup:
             given = {"model": request.model, "prices": prices}
             analysis = analysis_of(answered, winner, loser, won.documents, **given)
             analysis.eval_id = runs[0].eval_id
-            analysis.runs = dict(zip(("winner", "loser"), map(_compared_run, runs), strict=True))
+            analysis.runs = dict(zip(("winner", "loser"), map(compared_run, runs), strict=True))
             analysis.fingerprint = request.key
             raw = dump(analysis)
             for side, own in raw.get("instruction_following", {}).items():  # as readers expect it
@@ -389,12 +390,6 @@ class _RunLookup:
             label if kept is None else kept.name,
             tuple((name, unread if text is None else text) for name, text in files),
         )
-
-
-def _compared_run(run: StoredRun) -> ComparedRun:
-    names = ("iteration", "eval_id", "eval_name", "configuration", "run_number")
-    fields = {name: getattr(run, name) for name in names}
-    return ComparedRun(workspace=run.workspace.name, **fields, path=run.within)
 
 
 def _is(run: StoredRun, stated: ComparedRun) -> bool:

@@ -179,27 +179,6 @@ def preview(
     return Change(suite, after, edits.applied, edits.refused, tuple(problems), edits.inputs)
 
 
-def apply(
-    drafts: Draft | Iterable[Draft], evals: PathLike, *, workspace: PathLike | None = None
-) -> Change:
-    """Write drafts into a suite, and keep the old file.
-
-    Args:
-        drafts: as `preview` takes them.
-        evals: as `preview` takes it.
-        workspace: as `preview` takes it.
-
-    Returns:
-        The change as written; `written` says where the old file is.
-
-    Raises:
-        Refused: there is no suite, its file cannot be changed in place, or it would have faults
-            that it does not have now; nothing was written. It is a ValueError.
-        OSError: it cannot be read or written.
-    """
-    return preview(drafts, evals, workspace=workspace).write()
-
-
 def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
     """The errors and warnings that a change adds, as `skill-eval-nb check` finds them.
 

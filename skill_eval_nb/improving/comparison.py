@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import inside
 from skill_eval_nb.documents import Comparison, dump
-from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.grading.comparator import (
     Answer,
     Prepared,
@@ -30,6 +29,7 @@ from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running.asking import Item, LeftOut, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.protocol import refuse
+from skill_eval_nb.running.stored_runs import StoredRun
 from skill_eval_nb.stats import preference
 from skill_eval_nb.stats.preference import (
     FIRST,
@@ -48,7 +48,7 @@ from skill_eval_nb.text import chance, count, percent, with_sign
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
-from .pairs import ComparedSide, Named, Pair, PairedRun, pairs_of, sides_of
+from .pairs import ComparedSide, Named, Pair, compared_run, pairs_of, sides_of, who_of
 from .values import (
     Paid,
     Progress,
@@ -213,28 +213,28 @@ def compare(
     comparator = choose_model(terms, model, judges, "compare")
     pairs, left = pairs_of(*sides, evals)
     orders, unshown = _plan_orders(comparator, pairs, sides, repeat, seed)
-    homes = sorted({run.stored.workspace for pair in pairs for run in (pair.a, pair.b)})
+    homes = sorted({run.workspace for pair in pairs for run in (pair.a, pair.b)})
     items = [_item(order, comparator, sides, terms.known_prices) for order in orders]
     answers = answers_of(items, partial(read_comparisons, homes), "a comparison", terms)
     found = answers.values
     return Compared(
         **paid_fields(items, answers, terms, [*left, *unshown]),
         model=comparator,
-        notes=tuple(_notes(sides, comparator, pairs)),
+        notes=tuple(_notes(sides, comparator)),
         a=sides[0].label,
         b=sides[1].label,
-        **outcome_of(orders, found, ours.backend),
+        **outcome_of(orders, found, sides[0].rows[0]["workspace"], ours.backend),
         comparisons=tuple(
             found[order.fingerprint] for order in orders if order.fingerprint in found
         ),
     )
 
 
-def _notes(sides: Sequence[ComparedSide], comparator: str, pairs: Sequence[Pair]) -> Iterable[str]:
+def _notes(sides: Sequence[ComparedSide], comparator: str) -> Iterable[str]:
     yield from dict.fromkeys(note for side in sides for note in side.notes)
     if comparator in MODELS:
         yield "the stand-in compared, and it is not a model: this is no verdict on the sides"
-    models = {run.executor_model for pair in pairs for run in (pair.a, pair.b)}
+    models = {row["executor_model"] for side in sides for row in side.rows}
     for executor in sorted(models - {None}, key=str):
         if same_model(comparator, executor):
             yield (
@@ -283,20 +283,20 @@ def _plan_orders(
     left: list[LeftOut] = []
     orders: list[_Order] = []
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
-    skill = (text for at in skill_folders(run.stored for run in runs) for _, text in texts(at))
+    skill = (text for at in skill_folders(runs) for _, text in texts(at))
     lines = tuple(line for text in skill for line in (text or "").splitlines())
     hidden = _hidden_names(sides, runs)
     for pair in pairs:
         try:
             prepared = prepare(
-                *(case_of(run.stored, *hidden) for run in (pair.a, pair.b)),
+                *(case_of(run, *hidden) for run in (pair.a, pair.b)),
                 skill_lines=lines,
             )
         except Unjudged as error:
             left.append(LeftOut(pair.named, error.reason))
             continue
         first = random.Random(_draw(seed, pair.key)).random() < 0.5  # noqa: S311 -- no secret
-        swapped = first is (pair.a.who < pair.b.who)
+        swapped = first is (who_of(pair.a) < who_of(pair.b))
         for order, time in ((1, 1), (2, 1), (1, 2))[: 2 + (pair.key in repeated)]:
             turned = swapped if order == 1 else not swapped
             body = question(comparator, prepared, "", swapped=turned).body()
@@ -311,14 +311,14 @@ def _draw(seed: int, key: str) -> str:
 
 
 def _hidden_names(
-    sides: Sequence[ComparedSide], runs: Sequence[PairedRun]
+    sides: Sequence[ComparedSide], runs: Sequence[StoredRun]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of skills, and all other names in these workspaces that could tell a side.
 
     If the sides differ by their skills, the skills' names are among the other names, which are
     covered in other prose, too.
     """
-    folders = {run.stored.workspace.name for run in runs}
+    folders = {run.workspace.name for run in runs}
     tables = [side.ws.polars("runs") for side in sides]
     skills_a, skills_b = ({row["skill"] for row in side.rows} for side in sides)
     skills = {name for table in tables for name in table["skill"]}
@@ -338,7 +338,7 @@ def _item(
     prices: Prices,
 ) -> Item[Comparison]:
     pair, prepared, swapped, order, repetition, fingerprint = planned
-    home = pair.a.stored.workspace
+    home = pair.a.workspace
 
     def save(answered: Answered[Answer]) -> Comparison:
         comparison = comparison_of(
@@ -347,11 +347,14 @@ def _item(
         shown = [(pair.a, sides[0]), (pair.b, sides[1])]
         (run_a, a), (run_b, b) = reversed(shown) if swapped else shown
         comparison.comparison_id = f"{pair.key}-{order}-{repetition}-{fingerprint[:8]}"
-        comparison.eval_id = pair.a.ref.eval_id
+        comparison.eval_id = pair.a.eval_id
         comparison.configuration_a, comparison.configuration_b = a.configuration, b.configuration
         comparison.version_a, comparison.version_b = a.version, b.version
         comparison.pair, comparison.order, comparison.repetition = pair.key, order, repetition
-        comparison.runs = {"A": _behind(run_a), "B": _behind(run_b)}
+        comparison.runs = {
+            "A": compared_run(run_a, a.rows[0]["skill"]),
+            "B": compared_run(run_b, b.rows[0]["skill"]),
+        }
         comparison.fingerprint = fingerprint
         raw = dump(comparison)
         for side, own in raw.get("output_quality", {}).items():  # as readers expect it
@@ -362,11 +365,6 @@ def _item(
     what = f"{pair.named}, order {order}{', again' if repetition > 1 else ''}"
     own = question(comparator, prepared, fingerprint[:32], swapped=swapped)
     return Item(fingerprint, what, own, comparisons_folder(home), save)
-
-
-def _behind(run: PairedRun) -> ComparedRun:
-    ref = run.ref._replace(workspace=run.stored.workspace.name)
-    return ComparedRun(**ref._asdict(), path=run.stored.within)
 
 
 def comparisons_folder(workspace: Path) -> Path:
@@ -394,7 +392,7 @@ def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
 
 
 def outcome_of(
-    orders: Sequence[_Order], found: Mapping[str, Comparison], backend: Backend
+    orders: Sequence[_Order], found: Mapping[str, Comparison], workspace: str, backend: Backend
 ) -> dict[str, Any]:
     """Unblind comparisons, and count: the fields `pairs`, `by_eval` and `figures` of `Compared`."""
     import polars as pl
@@ -406,7 +404,7 @@ def outcome_of(
     told = ("pair", "run_a", "run_b", "winner", "a_first", "b_first")
     schema = dict.fromkeys(EVAL, text) | {"run_number": whole} | dict.fromkeys(told, text)
     schema |= {"consistent": pl.Boolean, "repeated_same": pl.Boolean, "n_comparisons": whole}
-    rows = [_pair_row(own, found) for own in by_pair.values()]
+    rows = [{"workspace": workspace} | _pair_row(own, found) for own in by_pair.values()]
     pairs = pl.DataFrame(rows, schema | {"reasons": pl.List(text)})
     counts = {"wins": won == "a", "losses": won == "b", "ties": won == TIE}
     by_eval = pairs.group_by(EVAL, maintain_order=True).agg(
@@ -421,7 +419,7 @@ def outcome_of(
     seen = []
     for order in orders:
         if (comparison := found.get(order.fingerprint)) is not None:
-            about = order.pair.a.ref.eval_id, order.pair.key
+            about = order.pair.a.eval_id, order.pair.key
             seen.append((*about, *("ba" if order.swapped else "ab"), comparison.winner))
     columns = ("eval", "pair", "first", "second", "winner")
     plain = pl.DataFrame(seen, dict.fromkeys(columns, text), orient="row").select("eval", *PLAIN)
@@ -445,10 +443,10 @@ def _pair_row(own: Sequence[_Order], found: Mapping[str, Comparison]) -> dict[st
     again = [seen for seen in answers if seen.total() > 1]
     turned = {FIRST: LAST, LAST: FIRST, TIE: TIE}
     return {
-        **{name: getattr(pair.a.ref, name) for name in (*EVAL, "run_number")},
+        **{name: getattr(pair.a, name) for name in ("eval_id", "eval_name", "run_number")},
         "pair": pair.key,
-        "run_a": pair.a.stored.within,
-        "run_b": pair.b.stored.within,
+        "run_a": pair.a.within,
+        "run_b": pair.b.within,
         "winner": winner and WHO[winner],
         "a_first": forth and WHO[forth],
         "b_first": back and WHO[turned[back]],

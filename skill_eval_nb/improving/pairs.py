@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.running.asking import LeftOut
 from skill_eval_nb.running.judge_tasks import UnreadableGrading, why_not_shown
@@ -22,6 +23,8 @@ from .values import RunRef, only_suite
 
 Named = str | tuple[str, str] | Path | Workspace
 Row = dict[str, Any]
+KEYS = RunRef._fields[2:]
+"""The keys of a run in its workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,24 +155,20 @@ def _label_side(side: ComparedSide, other: ComparedSide) -> ComparedSide:
     return replace(side, label=label, version=version)
 
 
-@dataclass(frozen=True, slots=True)
-class PairedRun:
-    """A run that can be compared: its keys, who executed it, and what is stored of it."""
+def who_of(run: StoredRun) -> tuple[Any, ...]:
+    """Identifies a run, wherever its workspace is."""
+    return run.workspace.name, *(getattr(run, key) for key in KEYS if key != "eval_name")
 
-    ref: RunRef
-    executor_model: str | None
-    stored: StoredRun
 
-    @property
-    def who(self) -> tuple[Any, ...]:
-        """Identifies the run, wherever its workspace is."""
-        _, _, iteration, eval_id, _, *more = self.ref
-        return self.stored.workspace.name, iteration, eval_id, *more
+def compared_run(run: StoredRun, skill: str | None = None) -> ComparedRun:
+    """A run as a comparison or an analysis names it."""
+    fields = {name: getattr(run, name) for name in KEYS}
+    return ComparedRun(workspace=run.workspace.name, skill=skill, **fields, path=run.within)
 
-    @property
-    def task(self) -> str:
-        """The prompt of its eval, regardless of white space."""
-        return " ".join(self.stored.eval.prompt.split()) if self.stored.eval else ""
+
+def _task_of(run: StoredRun) -> str:
+    """The prompt of its eval, regardless of white space."""
+    return " ".join(run.eval.prompt.split()) if run.eval else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +182,13 @@ class Pair:
     """
 
     key: str
-    a: PairedRun
-    b: PairedRun
+    a: StoredRun
+    b: StoredRun
 
     @property
     def named(self) -> str:
         """The pair in words."""
-        ref = self.a.ref
-        return f"eval {ref.eval_id} ({ref.eval_name}), run {ref.run_number}"
+        return f"eval {self.a.eval_id} ({self.a.eval_name}), run {self.a.run_number}"
 
 
 def pairs_of(
@@ -215,17 +213,18 @@ def pairs_of(
     stored = (first, first if b.ws is a.ws else _stored_by_folder(b.ws))
     both = [[*_runs(side, wanted, own, left)] for side, own in zip((a, b), stored, strict=True)]
     ours, theirs = both
-    if {run.stored.folder for run in ours} & {run.stored.folder for run in theirs}:
+    if {run.folder for run in ours} & {run.folder for run in theirs}:
         raise refuse(f"both sides are {a.configuration} of {a.iteration}: name two that differ")
     twice: set[str] = set()
     for side in both if a.ws is not b.ws else ():
-        tasks = {(run.task, run.ref.eval_id) for run in side}
+        tasks = {(_task_of(run), run.eval_id) for run in side}
         twice |= {task for task, _ in tasks if sum(task == other for other, _ in tasks) > 1}
 
-    def match_key(run: PairedRun) -> tuple[Any, ...]:
+    def match_key(run: StoredRun) -> tuple[Any, ...]:
         if a.ws is b.ws:
-            return run.ref.eval_id, run.ref.run_number
-        return run.task, run.ref.eval_id if run.task in twice else None, run.ref.run_number
+            return run.eval_id, run.run_number
+        task = _task_of(run)
+        return task, run.eval_id if task in twice else None, run.run_number
 
     waiting = {match_key(run): run for run in theirs}
     pairs = []
@@ -234,13 +233,13 @@ def pairs_of(
         if partner is None:
             left.append(_left_alone(run, b))
         else:
-            names = json.dumps(sorted((run.who, partner.who))).encode("utf-8", "replace")
+            names = json.dumps(sorted(map(who_of, (run, partner)))).encode("utf-8", "replace")
             pairs.append(Pair(hashlib.sha256(names).hexdigest()[:12], run, partner))
     return pairs, [*left, *(_left_alone(run, a) for run in waiting.values())]
 
 
-def _left_alone(run: PairedRun, other: ComparedSide) -> LeftOut:
-    return LeftOut(_run_named(run.ref), f"{other.label} has no such run of the same eval")
+def _left_alone(run: StoredRun, other: ComparedSide) -> LeftOut:
+    return LeftOut(_run_named(run), f"{other.label} has no such run of the same eval")
 
 
 def _eval_ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str]:
@@ -255,8 +254,8 @@ def _eval_ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str
 
 def _runs(
     side: ComparedSide, evals: set[str], stored: dict[Path, StoredRun], left: list[LeftOut]
-) -> Iterator[PairedRun]:
-    """The runs of a side that can be compared; others are noted."""
+) -> Iterator[StoredRun]:
+    """The runs of a side that can be compared, with the keys of the tables; others are noted."""
     for row in side.rows:
         if row["eval_id"] not in evals:
             continue
@@ -266,7 +265,7 @@ def _runs(
         if found is None or reason is not None:
             left.append(LeftOut(_run_named(ref), str(reason)))
         else:
-            yield PairedRun(ref, row["executor_model"], found)
+            yield replace(found, **{key: row[key] for key in KEYS})
 
 
 def _stored_by_folder(ws: Workspace) -> dict[Path, StoredRun]:
@@ -284,6 +283,6 @@ def _why_not(run: StoredRun | None) -> str | None:
         return str(error)
 
 
-def _run_named(ref: RunRef) -> str:
-    of = "" if ref.iteration == NO_ITERATION else f" of {ref.iteration}"
-    return f"eval {ref.eval_id}, {ref.configuration}, run {ref.run_number}{of}"
+def _run_named(run: RunRef | StoredRun) -> str:
+    of = "" if run.iteration == NO_ITERATION else f" of {run.iteration}"
+    return f"eval {run.eval_id}, {run.configuration}, run {run.run_number}{of}"

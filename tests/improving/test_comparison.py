@@ -271,7 +271,7 @@ def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
     timing.write_text(json.dumps({"status": "errored", "reason": "it crashed"}))
     sides = sides_of(sen.load(path), NEW, OLD)
     pairs, left = pairs_of(*sides)
-    assert [(one.a.stored.within, one.b.stored.within) for one in pairs] == [
+    assert [(one.a.within, one.b.within) for one in pairs] == [
         (AT.format(n, NEW, n), AT.format(n, OLD, n)) for n in (1, 2)
     ]
     assert dict(left) == {
