@@ -248,12 +248,10 @@ def estimate_runs(
 def assumptions(parts: Sequence[CostPart], executor: str, prices: str) -> Iterator[str]:
     """What an estimate rests on, in words; `prices` is where the prices come from."""
     overhead = OVERHEAD.get(executor, OVERHEAD_ELSEWHERE)
-    few, many = "lowest to highest", "10th to 90th percentile"
     parts = [part for part in parts if part.number]
     for part in parts:
         if part.measured:
-            span = few if part.measured < MANY else many
-            yield f"{part.what}: from {part.measured} runs of this workspace, {span}"
+            yield f"{part.what}: from {part.measured} runs of this workspace"
     if any(part.what != "judging" and not part.measured for part in parts):
         yield (
             f"a run takes {_span(TURNS)} turns (one more where a skill is opened) of "

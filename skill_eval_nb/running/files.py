@@ -290,14 +290,12 @@ class Collected:
 
     Attributes:
         files: the outputs, as paths below the folder, with slashes, in order.
-        inputs: the inputs that were not changed.
         left_out: what was removed, each with the reason.
         chars: characters of the outputs that are text; None if none is text.
     """
 
-    files: tuple[str, ...]
-    inputs: tuple[str, ...]
-    left_out: tuple[str, ...]
+    files: list[str]
+    left_out: list[str]
     chars: int | None
 
 
@@ -313,7 +311,8 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
     """
     work = run / "outputs"
     _open_folders(work)
-    same = [input_.name for input_ in inputs if _keep_input(input_, work, run / "inputs")]
+    for input_ in inputs:
+        _keep_input(input_, work, run / "inputs")
     left_out = _take_away(work)
     files = sorted(
         path.relative_to(work).as_posix()
@@ -321,9 +320,7 @@ def collect(run: Path, inputs: Sequence[Input]) -> Collected:
         for path in (Path(folder, name) for name in names)
         if not path.is_symlink()
     )
-    return Collected(
-        tuple(files), tuple(sorted(same)), tuple(left_out), _count_characters(work, files)
-    )
+    return Collected(files, left_out, _count_characters(work, files))
 
 
 def _open_folders(work: Path) -> None:
@@ -335,21 +332,20 @@ def _open_folders(work: Path) -> None:
                 path.chmod(stat.S_IMODE(mode) | stat.S_IRWXU)
 
 
-def _keep_input(input_: Input, work: Path, inputs: Path) -> bool:
-    """Move an unchanged input out of the outputs; returns whether it was unchanged."""
+def _keep_input(input_: Input, work: Path, inputs: Path) -> None:
+    """Move an input out of the outputs if it was not changed."""
     path, target = work / input_.name, inputs / input_.name
     if not is_plain(path, work) or not path.is_file():
-        return False
+        return
     with open_file(path, work) as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != input_.digest:
-            return False
+            return
         file.seek(0)
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as copy:
             shutil.copyfileobj(file, copy)
     remove_file(path, work)
     _drop_empty(path.parent, work)
-    return True
 
 
 def _take_away(work: Path) -> list[str]:

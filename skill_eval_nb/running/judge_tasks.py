@@ -67,7 +67,6 @@ class ExistingGrades:
     """The judgings that a run has, by their numbers, and its grading.
 
     Attributes:
-        folder: the run's folder.
         judgings: by number; from `judgings/N.json`, or the grading itself as the first.
         grading: as it was found; None if there is none.
         preserve: the judging that has to be written before the grading is made again, since
@@ -75,7 +74,6 @@ class ExistingGrades:
         keep: why grading.json must not be rebuilt; None if it may be.
     """
 
-    folder: Path
     judgings: dict[int, Judging]
     grading: Grading | None
     preserve: int | None = None
@@ -107,17 +105,17 @@ def read_existing(folder: Path) -> ExistingGrades:
         places.append(folder / "outputs" / "grading.json")
     found = next((place for place in places if place.is_file()), None)
     if found is None:
-        return ExistingGrades(folder, judgings, None)
+        return ExistingGrades(judgings, None)
     grading, faults = _read_needed(found, Grading, folder)
     if grading.layer == STRUCTURAL:  # no judge's: what is judged now takes its place
-        return ExistingGrades(folder, judgings, None)
+        return ExistingGrades(judgings, None)
     useless = not grading.expectations and not grading.rubric_scores
     if useless and any(fault.severity == "error" for fault in faults):
         reason = f"{found.name} is not a grading of this run alone; it was left as it is"
-        return ExistingGrades(folder, judgings, grading, keep=reason)
+        return ExistingGrades(judgings, grading, keep=reason)
     if not judgings:
-        return ExistingGrades(folder, {1: _as_judging(grading)}, grading, preserve=1)
-    return _grades_beside(folder, judgings, grading)
+        return ExistingGrades({1: _as_judging(grading)}, grading, preserve=1)
+    return _grades_beside(judgings, grading)
 
 
 def _numbered_judgings(folder: Path) -> list[tuple[int, Judging]]:
@@ -131,18 +129,18 @@ def _numbered_judgings(folder: Path) -> list[tuple[int, Judging]]:
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _grades_beside(folder: Path, judgings: dict[int, Judging], grading: Grading) -> ExistingGrades:
+def _grades_beside(judgings: dict[int, Judging], grading: Grading) -> ExistingGrades:
     """Whether a grading next to judgings was made from them."""
     source = _find_source(grading, judgings)
     if source is None and grading.rubric_scores:
         reason = "grading.json was not made from the judgings next to it; it was left unchanged"
-        return ExistingGrades(folder, judgings, grading, keep=reason)
+        return ExistingGrades(judgings, grading, keep=reason)
     if not grading.expectations or any(judging.expectations for judging in judgings.values()):
-        return ExistingGrades(folder, judgings, grading)
+        return ExistingGrades(judgings, grading)
     # Verdicts that are only in the grading belong to the judging whose scores it shows.
     number = source or min(judgings)
     judgings[number].expectations = list(grading.expectations)
-    return ExistingGrades(folder, judgings, grading, preserve=number)
+    return ExistingGrades(judgings, grading, preserve=number)
 
 
 def _find_source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
@@ -173,17 +171,6 @@ def _as_judging(grading: Grading) -> Judging:
     return Judging(judging=1, seconds=seconds, **fields)
 
 
-def preserve(before: ExistingGrades) -> None:
-    """Store what is only in the grading as a judging, before the grading is changed.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    if before.preserve is not None and before.keep is None:
-        number = before.preserve
-        write_judging(before.folder, number, before.judgings[number])
-
-
 def regrade_run(task: JudgeTask) -> None:
     """Rebuild grading.json from the old and the new judgings.
 
@@ -196,7 +183,7 @@ def regrade_run(task: JudgeTask) -> None:
     before, case = task.before, task.case
     if before.keep is not None or not task.new:
         return
-    folder = before.folder
+    folder = task.run.folder
     every = {**before.judgings, **task.new}
     new_grading = grade(
         document(folder / "structural.json", Structural),
@@ -560,10 +547,13 @@ class Rejudging:
 def settle(task: JudgeTask, number: int) -> None:
     """Write a new judging, and make the grading again.
 
-    The judging comes first: should this be killed in between, nothing that was paid for is
-    lost, and the grading is made of it at the next judging.
+    What is only in the grading is stored as a judging first. The new judging comes before the
+    grading: should this be killed in between, nothing that was paid for is lost, and the grading is
+    made of it at the next judging.
     """
-    preserve(task.before)
-    write_judging(task.run.folder, number, task.new[number])
+    before, folder = task.before, task.run.folder
+    if (kept := before.preserve) is not None and before.keep is None:
+        write_judging(folder, kept, before.judgings[kept])
+    write_judging(folder, number, task.new[number])
     regrade_run(task)
-    clear_error(task.run.folder)
+    clear_error(folder)

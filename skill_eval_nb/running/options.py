@@ -42,7 +42,7 @@ def read_all(
     evals: str | os.PathLike[str] | None,
     workspace: str | os.PathLike[str] | None,
     faults: list[str],
-) -> tuple[SkillSource | None, Suite | None, Path | None]:
+) -> tuple[SkillSource | None, Suite | None, Path]:
     """The skill, its suite and the workspace's folder, if they can be used.
 
     Raises:
@@ -75,36 +75,34 @@ def sides_of(
     configurations: Skills,
     main: SkillSource | None,
     suite: Suite | None,
-    home: Path | None,
+    home: Path,
     faults: list[str],
 ) -> tuple[Side, ...]:
     """The sides, each with the skill that it offers."""
-    sides: list[Side] = []
+    if not configurations:
+        faults.append("there is no configuration; give `with_skill`, `without_skill` or both")
     if isinstance(configurations, Mapping):
+        sides = []
         for name, folder in configurations.items():
             source = None
             with gather_refusals(faults):
-                evals, apart = (suite and suite.path), [home] if home else []
-                source = read_skill(folder, evals, apart=apart) if folder is not None else None
+                evals = suite and suite.path
+                source = read_skill(folder, evals, apart=[home]) if folder is not None else None
             sides.append(Side(name, source))
-    else:
-        names = [configurations] if isinstance(configurations, str) else list(configurations)
-        usual = {"with_skill": main, "without_skill": None}
-        for name in names:
-            if name in usual:
-                sides.append(Side(name, usual[name]))
-            else:
-                faults.append(
-                    f"configuration `{name}`: which skill does it offer? Give a mapping, such as "
-                    f'configurations={{"with_skill": "skills/x", "{name}": "skills/x-old"}}, with '
-                    "None for no skill"
-                )
-        if len(set(names)) < len(names):
-            faults.append(f"a configuration is named twice: {', '.join(names)}")
-    faults += [fault for side in sides if (fault := _misnaming_fault(side.name))]
-    if not configurations:
-        faults.append("there is no configuration; give `with_skill`, `without_skill` or both")
-    return tuple(sides)
+        faults += [fault for side in sides if (fault := _misnaming_fault(side.name))]
+        return tuple(sides)
+    names = [configurations] if isinstance(configurations, str) else list(configurations)
+    usual = {"with_skill": main, "without_skill": None}
+    faults += [
+        f"configuration `{name}`: which skill does it offer? Give a mapping, such as "
+        f'configurations={{"with_skill": "skills/x", "{name}": "skills/x-old"}}, with None for no '
+        "skill"
+        for name in names
+        if name not in usual
+    ]
+    if len(set(names)) < len(names):
+        faults.append(f"a configuration is named twice: {', '.join(names)}")
+    return tuple(Side(name, usual[name]) for name in names if name in usual)
 
 
 def _misnaming_fault(name: str) -> str | None:
@@ -279,19 +277,14 @@ def _grading_advice(plan: Spec) -> Iterator[str]:
 def _model_advice(plan: Spec) -> Iterator[str]:
     from skill_eval_nb.grading.judge import same_model
 
-    models = [plan.executor_model]
-    if plan.judge is not None:
-        models.append(plan.judge.model)
-        warning = same_model(plan.judge.model, plan.executor_model)
-        if warning is not None and plan.connection.stand_in is None:
-            yield warning
+    judge = [plan.judge.model] if plan.judge is not None else []
     if plan.connection.stand_in is not None:
-        for model in dict.fromkeys(model for model in models if not model.startswith("stand-in")):
-            yield f"answers of `{model}` come from the stand-in, not from a model of that name"
+        for model in dict.fromkeys([plan.executor_model, *judge]):
+            if not model.startswith("stand-in"):
+                yield f"answers of `{model}` come from the stand-in, not from a model of that name"
         return
-    why = plan.connection.why_not()
-    if why is not None:
-        yield why
+    warnings = (same_model(model, plan.executor_model) for model in judge)
+    yield from filter(None, (*warnings, plan.connection.why_not()))
 
 
 def _money_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
@@ -320,13 +313,6 @@ def _budget_advice(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]
             "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)"
         )
         return
-    at_once = min(plan.concurrency, runs)
-    if cap is not None and left < cap * at_once:
-        yield (
-            f"each run in flight counts as the ${cap:,.2f} that it may cost, so at most "
-            f"{int(left / cap)} instead of {at_once} go at a time: a lower limits=Limits(usd=…) "
-            "lets more"
-        )
     if usd is not None and left < usd.high:
         yield (
             f"{named} may be too little: the estimate is {usd.dollars}. The job would then end as "

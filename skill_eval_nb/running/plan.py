@@ -289,7 +289,7 @@ def plan_runs(
         )
     if table is not None:
         faults += find_unpriced((worker, judge if judged else None), table, budget_usd)
-    if main is None or suite is None or home is None or faults:
+    if main is None or suite is None or faults:
         raise Refused(dict.fromkeys(faults))
     assert table is not None
     assert runner is not None
@@ -347,7 +347,7 @@ def _find_planned_looks(
     Raises:
         Refused: other looks are requested; they cannot be planned after the first run.
     """
-    begun = read_job(iteration).looks
+    begun = read_job(iteration).looks if iteration.is_dir() else ()
     if looks and looks != begun and read_settings(iteration).asked:
         how = f"with looks at {some(begun, 9)}" if begun else "without looks"
         raise refuse(

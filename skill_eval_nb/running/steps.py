@@ -150,13 +150,13 @@ def metrics_of(execution: Execution, collected: Collected, transcript: str) -> M
         tool_calls=dict(sorted(tools.items())),
         total_tool_calls=tools.total(),
         total_steps=max((one.turn for one in told), default=0),
-        files_created=list(collected.files),
+        files_created=collected.files,
         errors_encountered=sum(step.failed for step in steps),
         output_chars=collected.chars,
         transcript_chars=len(transcript),
         cost_usd=execution.cost_usd,
         skill_used=execution.skill_used,
-        left_out=list(collected.left_out),
+        left_out=collected.left_out,
     )
 
 
@@ -394,9 +394,7 @@ async def judge(
     try:
         ready = prepared or await asyncio.to_thread(prepare, plan.judge, case_of(run, plan))
         judging = await judge_it(client, ready, order.number, meter, prices=plan.prices)
-    except Unjudged as error:
-        return Ended(error.reason, None, time.perf_counter() - clock)
-    except (ModelFault, BudgetSpent) as error:
+    except (Unjudged, ModelFault, BudgetSpent) as error:
         return Ended(str(error), None, time.perf_counter() - clock)
     write_judging(run.place, order.number, judging)
     return Ended(seconds=time.perf_counter() - clock)

@@ -167,12 +167,9 @@ def faults_of(description: str) -> Iterator[str]:
         yield "it is on more than one line"
     odd = {character for character in text if not (character.isprintable() or character.isspace())}
     if odd:
-        yield f"it has characters that do not print: {', '.join(sorted(map(_name_character, odd)))}"
+        codes = ", ".join(f"U+{ord(character):04X}" for character in sorted(odd))
+        yield f"it has characters that do not print: {codes}"
     if "<" in text or ">" in text:
         yield "it has `<` or `>` in it, which would be read as a tag"
     if "---" in text:
         yield "it has `---` in it, which some readers take for the end of the front matter"
-
-
-def _name_character(character: str) -> str:
-    return f"U+{ord(character):04X}"

@@ -57,7 +57,8 @@ def reason_of(process: Process, task: Task, calls: int) -> str | None:
         return f"The harness gave up: {_short(_result_text(result)) or kind}"
     if calls == 0:
         return f"The harness answered by itself and asked no model: {_short(_result_text(result))}"
-    there = _offered_skills(process.lines)
+    begun = (line for line in process.lines if line.get("subtype") == "init")
+    there = next((line["skills"] for line in begun if isinstance(line.get("skills"), list)), [])
     missing = [f"`{skill.name}`" for skill in task.skills if skill.name not in there]
     if missing:
         return f"The harness did not offer the skill {', '.join(missing)}; it could not read it."
@@ -87,13 +88,6 @@ def _result_text(result: Mapping[str, Any]) -> str:
     errors = result.get("errors")
     text = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
     return str(result.get("result") or text)
-
-
-def _offered_skills(lines: Sequence[Mapping[str, Any]]) -> list[Any]:
-    for line in lines:
-        if line.get("subtype") == "init" and isinstance(line.get("skills"), list):
-            return line["skills"]
-    return []
 
 
 def _short(text: str) -> str:
@@ -296,10 +290,8 @@ class ClaudeCode:
 
     program: str | None = None
 
-    @property
-    def name(self) -> str:
-        """Its name, as stated in a run's files."""
-        return "claude-code"
+    name = "claude-code"
+    """Its name, as stated in a run's files."""
 
     def why_not(self, sandbox: str) -> str | None:
         """Why it cannot run here with this sandbox, in words for the user; None if it can."""

@@ -224,10 +224,8 @@ class MessagesApi:
     command: BoxLimits = field(default_factory=lambda: BoxLimits(seconds=120.0))
     result_chars: int = 30_000
 
-    @property
-    def name(self) -> str:
-        """Its name, as stated in a run's files."""
-        return "messages-api"
+    name = "messages-api"
+    """Its name, as stated in a run's files."""
 
     def why_not(self, sandbox: str) -> str | None:
         """Why it cannot run here with this sandbox, in words for the user; None if it can."""
@@ -315,10 +313,8 @@ class Offline:
                 "'messages-api' or 'claude-code'."
             )
 
-    @property
-    def name(self) -> str:
-        """Its name, as stated in a run's files."""
-        return "offline"
+    name = "offline"
+    """Its name, as stated in a run's files."""
 
     def why_not(self, sandbox: str) -> str | None:
         """Why it cannot run here with this sandbox, in words for the user; None if it can."""

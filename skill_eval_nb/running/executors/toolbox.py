@@ -94,8 +94,9 @@ def tools(skills: Sequence[Skill], seconds: float) -> list[dict[str, Any]]:
         skills: the skills to list, in this order.
         seconds: how long a command may take.
     """
-    skills_listed = _SKILL.format(listed=_list_skills(skills))
-    texts = (_BASH.format(seconds=seconds), _READ, _WRITE, _EDIT, skills_listed)
+    lines = [f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills]
+    listed = "\n".join(["Skills:", *lines]) if lines else "No skills are installed."
+    texts = (_BASH.format(seconds=seconds), _READ, _WRITE, _EDIT, _SKILL.format(listed=listed))
     return [
         {"name": name, "description": text, "input_schema": _schema(arguments)}
         for (name, arguments), text in zip(TOOLS.items(), texts, strict=True)
@@ -124,13 +125,6 @@ def fault(tool: str, given: object) -> str | None:
     except UnicodeEncodeError:
         return "its arguments have half of a surrogate pair in them"
     return None
-
-
-def _list_skills(skills: Sequence[Skill]) -> str:
-    if not skills:
-        return "No skills are installed."
-    lines = [f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills]
-    return "\n".join(["Skills:", *lines])
 
 
 @dataclass(frozen=True)

@@ -186,9 +186,7 @@ DONE_AGAIN = " Runs that errored can be done again: see More settings."
 
 def home_of(fixed: FixedArgs) -> Path:
     """The workspace's folder, which need not exist."""
-    _, _, home = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
-    assert home is not None
-    return home
+    return read_all(fixed.skill, fixed.evals, fixed.workspace, [])[2]
 
 
 def make(form: Form, fixed: FixedArgs) -> PlanPreview:
