@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from skill_eval_nb.documents import StructuralExpectation
@@ -51,104 +50,95 @@ LONGEST_NAME = 200
 """Characters of a tool's name that are matched with a pattern."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActionCheck:
-    """A check of what was done, the terms to search for in calls, and the transcript."""
+def check_calls(
+    wanted: StructuralExpectation, record: Record, terms: SearchTerms | None
+) -> CheckVerdict:
+    """The verdict on `tool_called`, `tool_not_called` and `command_matches`."""
+    tool, kind = wanted.tool, wanted.type
+    if terms is None and (kind == "command_matches" or not tool):
+        return verdict_unscored("nothing says what to look for: `tool`, `match` or `match_regex`")
+    if wanted.operator is not None or wanted.count == 0:
+        least = "`count` is the least number of calls, from 1 up, and there is no `operator`"
+        return verdict_unscored(f"{least}; tool_not_called wants fewer")
+    calls = [call for call in record.calls if not tool or _is_of(tool, call)]
+    if kind == "command_matches":
+        calls = [call for call in calls if _command_of(call) is not None]
+    search = None if terms is None else TextSearch(terms)
+    if search is not None:
+        calls = [call for call in calls if _is_found_in(search, call)]
+    positive = kind != "tool_not_called"
+    least = wanted.count or 1
+    what = f"call{f' of {show_line(tool)}' if tool else ''}{f' with {terms}' if terms else ''}"
+    found = some([*map(_place, calls)], MOST_SHOWN) or f"No {what} in {record.in_short}"
+    if len(calls) >= least:
+        return CheckVerdict(positive, found)
+    few = f"; {count(len(calls), 'call')} of {least}" if least > 1 else ""
+    open_ = None if search is None else verdict_undecided(search)
+    return open_ or record.unless_a_gap(CheckVerdict(not positive, f"{found}{few}"))
 
-    wanted: StructuralExpectation
-    terms: SearchTerms | None
-    record: Record
 
-    def calls(self) -> CheckVerdict:
-        """The verdict on `tool_called`, `tool_not_called` and `command_matches`."""
-        tool, terms, kind = self.wanted.tool, self.terms, self.wanted.type
-        if terms is None and (kind == "command_matches" or not tool):
-            return verdict_unscored(
-                "nothing says what to look for: `tool`, `match` or `match_regex`"
-            )
-        if self.wanted.operator is not None or self.wanted.count == 0:
-            least = "`count` is the least number of calls, from 1 up, and there is no `operator`"
-            return verdict_unscored(f"{least}; tool_not_called wants fewer")
-        calls = [call for call in self.record.calls if not tool or _is_of(tool, call)]
-        if kind == "command_matches":
-            calls = [call for call in calls if _command_of(call) is not None]
-        search = None if terms is None else TextSearch(terms)
-        if search is not None:
-            calls = [call for call in calls if _is_found_in(search, call)]
-        positive = kind != "tool_not_called"
-        least = self.wanted.count or 1
-        what = f"call{f' of {show_line(tool)}' if tool else ''}{f' with {terms}' if terms else ''}"
-        found = some([*map(_place, calls)], MOST_SHOWN) or f"No {what} in {self.record.in_short}"
-        if len(calls) >= least:
-            return CheckVerdict(positive, found)
-        few = f"; {count(len(calls), 'call')} of {least}" if least > 1 else ""
-        open_ = None if search is None else verdict_undecided(search)
-        return open_ or self.record.unless_a_gap(CheckVerdict(not positive, f"{found}{few}"))
+def check_order(wanted: StructuralExpectation, record: Record, _: object) -> CheckVerdict:
+    """The verdict on `tools_in_order`: other calls may come between them."""
+    if not wanted.tools:
+        return verdict_unscored("no `tools` say which are to be called, in which order")
+    found: list[Step] = []
+    left = iter(record.calls)
+    for tool in wanted.tools:
+        call = next((call for call in left if _is_of(tool, call)), None)
+        if call is None:
+            where = f"after {_place(found[-1])}" if found else f"in {record.in_short}"
+            return record.unless_a_gap(verdict_failed(f"No call of {show_line(tool)} {where}"))
+        found.append(call)
+    return verdict_passed(some([*map(_place, found)], MOST_SHOWN))
 
-    def order(self) -> CheckVerdict:
-        """The verdict on `tools_in_order`: other calls may come between them."""
-        if not self.wanted.tools:
-            return verdict_unscored("no `tools` say which are to be called, in which order")
-        found: list[Step] = []
-        left = iter(self.record.calls)
-        for tool in self.wanted.tools:
-            call = next((call for call in left if _is_of(tool, call)), None)
-            if call is None:
-                where = f"after {_place(found[-1])}" if found else f"in {self.record.in_short}"
-                return self.record.unless_a_gap(
-                    verdict_failed(f"No call of {show_line(tool)} {where}")
-                )
-            found.append(call)
-        return verdict_passed(some([*map(_place, found)], MOST_SHOWN))
 
-    def skill(self) -> CheckVerdict:
-        """The verdict on `skill_opened`: the tool for skills opened it, or SKILL.md was shown."""
-        name, seen = self.wanted.skill, None
-        which = quote_text(name) if name else "any skill"
-        offered = self.record.skills
-        if offered is not None and not (name in offered if name else offered):
-            return verdict_unscored(f"{which} was not on offer")
-        head = re.compile(rf"name:[ \t\"']*{re.escape(name)}(?![\w-])" if name else "name:")
-        for call in self.record.calls:
-            given, text = str(call.given), call.result or ""
-            if call.failed:
-                continue
-            asked = skill_asked_for(call)
-            if asked is not None and name in (None, *bare_names([asked])):
+def check_skill(wanted: StructuralExpectation, record: Record, _: object) -> CheckVerdict:
+    """The verdict on `skill_opened`: the tool for skills opened it, or SKILL.md was shown."""
+    name, seen = wanted.skill, None
+    which = quote_text(name) if name else "any skill"
+    offered = record.skills
+    if offered is not None and not (name in offered if name else offered):
+        return verdict_unscored(f"{which} was not on offer")
+    head = re.compile(rf"name:[ \t\"']*{re.escape(name)}(?![\w-])" if name else "name:")
+    for call in record.calls:
+        given, text = str(call.given), call.result or ""
+        if call.failed:
+            continue
+        asked = skill_asked_for(call)
+        if asked is not None and name in (None, *bare_names([asked])):
+            return verdict_passed(_place(call))
+        if "SKILL.md" in given:
+            if head.search(text) and "description:" in text:
                 return verdict_passed(_place(call))
-            if "SKILL.md" in given:
-                if head.search(text) and "description:" in text:
-                    return verdict_passed(_place(call))
-                seen = call if f"{name or ''}/SKILL.md" in given else seen
-        if seen is not None:
-            return verdict_unscored(f"{_place(seen)} names it, and does not show that it was read")
-        return self.record.unless_a_gap(
-            verdict_failed(f"{which} was not opened in {self.record.in_short}")
-        )
-
-    def bound(self) -> CheckVerdict:
-        """The verdict on `max_turns` and `max_tokens`."""
-        what = self.wanted.type.removeprefix("max_")
-        there = self.record.turns if what == "turns" else _total_tokens(self.record)
-        if there is None:
-            return verdict_unscored(f"{self.record.name} does not say how many {what} there were")
-        compared = compare(there, self.wanted.count, "<=", what)
-        number = f"{count(there, what[:-1])} in {self.record.name}; wanted {compared.evidence}"
-        if compared.passed:
-            return self.record.unless_a_gap(verdict_passed(number))
-        return compared if compared.passed is None else verdict_failed(number)
+            seen = call if f"{name or ''}/SKILL.md" in given else seen
+    if seen is not None:
+        return verdict_unscored(f"{_place(seen)} names it, and does not show that it was read")
+    return record.unless_a_gap(verdict_failed(f"{which} was not opened in {record.in_short}"))
 
 
-VERDICTS: Mapping[str, Callable[[ActionCheck], CheckVerdict]] = {
-    "no_errors": lambda check: no_errors(check.record),
-    "tool_called": ActionCheck.calls,
-    "tool_not_called": ActionCheck.calls,
-    "command_matches": ActionCheck.calls,
-    "tools_in_order": ActionCheck.order,
-    "skill_opened": ActionCheck.skill,
-    "max_turns": ActionCheck.bound,
-    "max_tokens": ActionCheck.bound,
+def check_bound(wanted: StructuralExpectation, record: Record, _: object) -> CheckVerdict:
+    """The verdict on `max_turns` and `max_tokens`."""
+    what = wanted.type.removeprefix("max_")
+    there = record.turns if what == "turns" else _total_tokens(record)
+    if there is None:
+        return verdict_unscored(f"{record.name} does not say how many {what} there were")
+    compared = compare(there, wanted.count, "<=", what)
+    number = f"{count(there, what[:-1])} in {record.name}; wanted {compared.evidence}"
+    if compared.passed:
+        return record.unless_a_gap(verdict_passed(number))
+    return compared if compared.passed is None else verdict_failed(number)
+
+
+VERDICTS: Mapping[
+    str, Callable[[StructuralExpectation, Record, SearchTerms | None], CheckVerdict]
+] = {
+    "no_errors": lambda _, record, __: no_errors(record),
+    **dict.fromkeys(("tool_called", "tool_not_called", "command_matches"), check_calls),
+    "tools_in_order": check_order,
+    "skill_opened": check_skill,
+    **dict.fromkeys(("max_turns", "max_tokens"), check_bound),
 }
+"""The verdicts by type: of an expectation, a transcript, and the terms to search for in calls."""
 
 OF_TRANSCRIPT = tuple(VERDICTS)
 
@@ -339,18 +329,15 @@ MOST_ERRORS = 3
 def no_errors(record: Record) -> CheckVerdict:
     """The verdict on `no_errors`."""
     name, text, events = record.name, record.text, record.events
-    found = list(_error_lines(text) if events is None else find_failures(events, record.told))
+    lines = text.rstrip("\n").split("\n")
+    if events is None:
+        found = [(at, line) for at, line in enumerate(lines, 1) if is_error(line)]
+    else:
+        found = list(find_failures(events, record.told))
     if not found:
-        lines = text.rstrip("\n").split("\n")
         of = count(len(lines), "line") if events is None else count(len(events), "message")
         verdict = verdict_passed(f"No error in {name} ({of})")
         return verdict if events is None else record.unless_a_gap(verdict)
     errors = "; ".join(f"{name}:{line}: {show_line(what)}" for line, what in found[:MOST_ERRORS])
     more = len(found) - MOST_ERRORS
     return verdict_failed(errors + (f"; and {count(more, 'more error')}" if more > 0 else ""))
-
-
-def _error_lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if is_error(line):
-            yield number, line

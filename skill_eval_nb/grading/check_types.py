@@ -336,11 +336,6 @@ def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) 
     compared = [compare(table.n_rows, wanted, operator, "rows") for table in tables]
     if not compared or compared[0].passed is None:
         return compared[0] if compared else verdict_unscored("there is no table to count")
-    broken = [table for table in tables if table.fault == "it is a binary file"]
-    if broken:
-        return verdict_unscored(
-            f"rows of {list_names([bad.name for bad in broken])} cannot be counted: binary"
-        )
     enough = all(verdict.passed for verdict in compared)
     sizes = "; ".join(table.size for table in tables[:5])
     faults = "".join(

@@ -285,8 +285,8 @@ def comparison_of(
     answer = answered.value
     order = prepared.showings[::-1] if swapped else prepared.showings
     originals = {side: case.originals for side, case in zip("AB", order, strict=True)}
-    back = {side: _uncover_with(own) for side, own in originals.items()}
-    both = _uncover_with(_common_names(originals["A"], originals["B"]))
+    back = {side: partial(uncover_names, originals=own) for side, own in originals.items()}
+    both = partial(uncover_names, originals=_common_names(originals["A"], originals["B"]))
     qualities = {side: answer[f"quality_{side.lower()}"] for side in back}
     return Comparison(
         winner=answer["winner"],
@@ -357,10 +357,6 @@ def _side_results(
         pass_rate=round(passed / len(details), 4),
         details=details,
     )
-
-
-def _uncover_with(originals: Mapping[str, str]) -> Callable[[str], str]:
-    return lambda text: uncover_names(text, originals)
 
 
 def _common_names(names: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.text import count
 
-from .actions import OF_TRANSCRIPT, VERDICTS, ActionCheck
+from .actions import OF_TRANSCRIPT, VERDICTS
 from .box import BoxKind
 from .check_types import (
     ENDINGS,
@@ -214,7 +214,7 @@ def _check_record(wanted: StructuralExpectation, setting: CheckContext) -> Check
     terms, record = sought_by(wanted, setting.near), setting.record
     if not isinstance(record, Record):
         return record
-    return VERDICTS[wanted.type](ActionCheck(wanted, terms, record))
+    return VERDICTS[wanted.type](wanted, record, terms)
 
 
 CHECKS: Mapping[str, Callable[[StructuralExpectation, CheckContext], CheckVerdict]] = {

@@ -170,10 +170,7 @@ def test_whole_pictures_are_taken_and_those_that_are_cut_off_are_not(kind: str, 
         assert picture_fault(data[: max(int(len(data) * share), 13)], kind) is not None
 
 
-def test_what_is_too_large_or_damaged_inside_is_not_sent(tmp_path) -> None:
-    damaged = bytearray(picture("PNG"))
-    damaged[len(damaged) // 2] ^= 0xFF
-    assert "damaged" in (picture_fault(bytes(damaged), "png") or "")
+def test_what_is_too_large_is_not_sent(tmp_path) -> None:
     assert "pixels" in (picture_fault(picture("PNG", (IMAGE_SIDE + 1, 1)), "png") or "")
     lay(tmp_path, {"large.gif": b"GIF89a" + b"x" * IMAGE_BYTES})
     (large,) = map(partial(contents.content_of, seconds=0.0), entries(tmp_path))

@@ -23,6 +23,7 @@ from skill_eval_nb.grading.show import (
     transcript_of,
     uncover_names,
 )
+from skill_eval_nb.models.ask import Unanswered
 from tests.documents.generated import ANY_JSON
 from tests.grading.made import called, lay, pdf, picture, said
 
@@ -99,6 +100,7 @@ def test_pictures_documents_inputs_and_what_cannot_be_shown(tmp_path: Path) -> N
         "report.pdf": pdf("Total 1204.50"),
         "data.bin": b"\x00\x01\x02" * 100,
         "bad.docx": b"PK\x03\x04 broken",
+        "node_modules/x.js": "canary",
         "log.txt": b"BEGIN\n" + b"line\n" * 2_000_000 + b"END\n",
     }
     outputs = lay(tmp_path / "outputs", files)
@@ -121,6 +123,7 @@ def test_pictures_documents_inputs_and_what_cannot_be_shown(tmp_path: Path) -> N
     left.pop("log.txt")
     assert all("links are not followed" in left.pop(name) for name in links)
     assert "not a regular file" in left.pop("pipe")
+    assert "tools fill" in left.pop("node_modules/")
     assert left.pop("input: a/old.bin") == "a binary file of kind .bin"
     assert set(left) == {"broken.png", "no.jpg", "data.bin", "bad.docx"}
     for name, reason in left.items():
@@ -135,6 +138,15 @@ def test_pictures_documents_inputs_and_what_cannot_be_shown(tmp_path: Path) -> N
     without = show(run, images=0)
     assert without.shown.images == 0
     assert "the API refused them" in text_of(without)
+
+
+def test_a_folder_that_is_a_link_to_another_is_not_shown(tmp_path: Path) -> None:
+    outside = lay(tmp_path / "outside", {"secret.txt": "canary"})
+    outputs = lay(tmp_path / "run" / "outputs", {"a.txt": "x"})
+    (link := tmp_path / "run" / "link").symlink_to(outside)
+    for run in (of(link), of(outputs, inputs=link)):
+        with pytest.raises(Unanswered, match="the files cannot be read"):
+            show(run)
 
 
 def test_no_file_can_break_out_of_its_fence(tmp_path: Path) -> None:
