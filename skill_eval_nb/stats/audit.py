@@ -104,7 +104,7 @@ def _rounding_of_number(number: str, unit: float) -> Rounding:
 
 
 CONSISTENCY = "consistency"
-WHOLE = [column.name for column in TABLES["runs"].columns if column.type == "whole"]
+WHOLE = [column.name for column in TABLES["runs"].columns if column.type == "whole number"]
 """Metrics that are counts: a mean of `3800.0` is one that was stated as 3800."""
 
 

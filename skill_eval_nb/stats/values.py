@@ -122,7 +122,7 @@ RUBRIC = "rubric:"
 METRICS = [
     column.name
     for column in TABLES["runs"].columns
-    if column.type in ("whole", "number") and column.name != "run_number"
+    if column.type in ("whole number", "number") and column.name != "run_number"
 ]
 """The metrics that the table `runs` has a column for."""
 HEADLINE = "pass_rate"

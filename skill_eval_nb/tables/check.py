@@ -39,10 +39,10 @@ from skill_eval_nb.workspace import (
     catalogue_files,
     find,
     natural,
-    settle_problems,
 )
 from skill_eval_nb.workspace.find import roots_of
 from skill_eval_nb.workspace.folders import eval_parts
+from skill_eval_nb.workspace.problems import settle_problems
 from skill_eval_nb.workspace.read import load_any
 
 from .workspace import assemble

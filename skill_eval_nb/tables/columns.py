@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-Type = Literal["text", "whole", "number", "flag", "list"]
+Type = Literal["text", "whole number", "number", "true or false", "list of texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def _text(name: str, meaning: str, null: str = "not stated", unit: str = "") -> 
 
 
 def _whole(name: str, meaning: str, unit: str = "", null: str = "not known") -> Column:
-    return Column(name, "whole", meaning, unit, null)
+    return Column(name, "whole number", meaning, unit, null)
 
 
 def _number(name: str, meaning: str, unit: str = "", null: str = "not known") -> Column:
@@ -62,11 +62,11 @@ def _number(name: str, meaning: str, unit: str = "", null: str = "not known") ->
 
 
 def _flag(name: str, meaning: str, null: str = "not known") -> Column:
-    return Column(name, "flag", meaning, "", null)
+    return Column(name, "true or false", meaning, "", null)
 
 
 def _list(name: str, meaning: str) -> Column:
-    return Column(name, "list", meaning, "", "never; empty where there are none")
+    return Column(name, "list of texts", meaning, "", "never; empty where there are none")
 
 
 WORKSPACE = (
@@ -85,7 +85,7 @@ RUN_KEYS = (
     ITERATION,
     *EVAL,
     _text("configuration", "with_skill, without_skill, …; `unstated` where nothing says", "never"),
-    Column("run_number", "whole", "1, 2, … within eval and configuration"),
+    Column("run_number", "whole number", "1, 2, … within eval and configuration"),
 )
 """The keys that every run-level table begins with."""
 
@@ -215,7 +215,7 @@ TABLES = Tables(
         "rubric_scores",
         "a dimension of a judging of a run",
         *RUN_KEYS,
-        Column("judging", "whole", "1, 2, …: the passes of the judge over the same output"),
+        Column("judging", "whole number", "1, 2, …: the passes of the judge over the same output"),
         _text("judge_model", "model that judged"),
         _text("dimension", "name of the dimension", "never"),
         _number("score", "the score", "1-5", "the judge gave none"),
@@ -260,7 +260,7 @@ TABLES = Tables(
         "a tool of a run",
         *RUN_KEYS,
         _text("tool", "name of the tool", "never"),
-        Column("count", "whole", "how often it was called"),
+        Column("count", "whole number", "how often it was called"),
     ),
     _table(
         "feedback",
@@ -326,7 +326,7 @@ TABLES = Tables(
         "optimizations",
         "a description that was tried",
         *WORKSPACE,
-        Column("iteration", "whole", "1, 2, …"),
+        Column("iteration", "whole number", "1, 2, …"),
         _text("description", "the description", "never"),
         _number("train_score", "share right on the train queries", "rate"),
         _number("test_score", "share right on the held-out queries", "rate"),
@@ -367,15 +367,6 @@ TABLES = Tables(
 """The tables by name."""
 
 
-_TYPES = {
-    "text": "text",
-    "whole": "whole number",
-    "number": "number",
-    "flag": "true or false",
-    "list": "list of texts",
-}
-
-
 def describe(table: str | None = None) -> pl.DataFrame:
     """Describe a table: one row per column, with type, unit, meaning and when it is null.
 
@@ -395,7 +386,7 @@ def describe(table: str | None = None) -> pl.DataFrame:
         rows = [(spec.name, spec.row, len(spec.columns)) for spec in TABLES.values()]
         return pl.DataFrame(rows, ["table", "one_row_is", "columns"], orient="row")
     columns = [
-        (column.name, _TYPES[column.type], column.unit, column.meaning, column.null)
+        (column.name, column.type, column.unit, column.meaning, column.null)
         for column in TABLES[table].columns
     ]
     return pl.DataFrame(columns, ["column", "type", "unit", "meaning", "null_when"], orient="row")
@@ -412,10 +403,10 @@ def schema(columns: Iterable[Column]) -> dict[str, Any]:
 
     types = {
         "text": pl.String,
-        "whole": pl.Int64,
+        "whole number": pl.Int64,
         "number": pl.Float64,
-        "flag": pl.Boolean,
-        "list": pl.List(pl.String),
+        "true or false": pl.Boolean,
+        "list of texts": pl.List(pl.String),
     }
     return {column.name: types[column.type] for column in columns}
 

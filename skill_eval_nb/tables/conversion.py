@@ -26,7 +26,6 @@ from skill_eval_nb.documents import (
 from skill_eval_nb.documents.dialects import canonical
 from skill_eval_nb.workspace import (
     NO_ITERATION,
-    BenchmarkFile,
     Catalogue,
     EvalKey,
     PathLike,
@@ -34,17 +33,16 @@ from skill_eval_nb.workspace import (
     RunPlace,
     Sides,
     catalogue_files,
-    eval_named,
     find,
     folder_of,
-    group_problems,
-    named_by,
     natural,
-    skill_named,
 )
-from skill_eval_nb.workspace.evals import number_id, slug
+from skill_eval_nb.workspace.benchmarks import BenchmarkFile
+from skill_eval_nb.workspace.catalogue import named_by
+from skill_eval_nb.workspace.evals import eval_named, number_id, skill_named, slug
 from skill_eval_nb.workspace.folders import eval_parts, is_iteration
 from skill_eval_nb.workspace.layout import RESULTS_INSIDE
+from skill_eval_nb.workspace.problems import group_problems
 
 from .counted import CountedRun, count_runs
 

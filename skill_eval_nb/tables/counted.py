@@ -18,17 +18,18 @@ from skill_eval_nb.workspace import (
     Layout,
     Place,
     Problems,
+    folder_of,
+    read_run,
+)
+from skill_eval_nb.workspace.benchmarks import (
     RunId,
     SecondGraders,
     StatedRuns,
     compare_rates,
     complete_record,
-    folder_of,
-    read_run,
-    skill_named,
     stated_runs,
-    stated_text,
 )
+from skill_eval_nb.workspace.evals import skill_named, stated_text
 from skill_eval_nb.workspace.folders import eval_parts
 
 from .columns import RunRef

@@ -29,16 +29,10 @@ from skill_eval_nb.documents.base import plainly
 from skill_eval_nb.documents.parsing import Unreadable, read_number
 from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.text import lower_first
-from skill_eval_nb.workspace import (
-    UNSTATED,
-    BenchmarkFile,
-    Catalogue,
-    EvalIndex,
-    EvalKey,
-    Problems,
-    named_by,
-    skill_named,
-)
+from skill_eval_nb.workspace import UNSTATED, Catalogue, EvalKey, Problems
+from skill_eval_nb.workspace.benchmarks import BenchmarkFile
+from skill_eval_nb.workspace.catalogue import named_by
+from skill_eval_nb.workspace.evals import EvalIndex, skill_named
 from skill_eval_nb.workspace.folders import eval_parts
 
 from .columns import Rows, RunRef

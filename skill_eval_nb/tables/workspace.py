@@ -27,21 +27,21 @@ from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
     Catalogue,
-    FilePlace,
-    Files,
     Layout,
     PathLike,
     Place,
     Problems,
     Sides,
-    add_results,
     catalogue_files,
     collector_paused,
     find,
     natural,
-    settle_problems,
 )
+from skill_eval_nb.workspace.catalogue import add_results
 from skill_eval_nb.workspace.find import find_likely_rows
+from skill_eval_nb.workspace.layout import FilePlace
+from skill_eval_nb.workspace.problems import settle_problems
+from skill_eval_nb.workspace.read import Files
 
 from .columns import MODELS, RUN_KEYS, TABLES, Backend, Rows, frame_of, to_pandas, to_polars
 from .counted import CountedRun, count_runs, report_copies, report_gaps, report_single_layers

@@ -22,14 +22,20 @@ from tests.tables.test_conversion import workspaces
 
 POLARS = {
     "text": pl.String,
-    "whole": pl.Int64,
+    "whole number": pl.Int64,
     "number": pl.Float64,
-    "flag": pl.Boolean,
-    "list": pl.List(pl.String),
+    "true or false": pl.Boolean,
+    "list of texts": pl.List(pl.String),
 }
 TEXT = "str" if pd.__version__ >= "3" else "object"
 """What text is in pandas: a type of its own from version 3 on."""
-PANDAS = {"text": TEXT, "whole": "Int64", "number": "float64", "flag": "boolean", "list": "object"}
+PANDAS = {
+    "text": TEXT,
+    "number": "float64",
+    "list of texts": "object",
+    "whole number": "Int64",
+    "true or false": "boolean",
+}
 UNITS = {"", "rate", "seconds", "usd", "tokens", "characters", "1-5"}
 OF_RUNS = "runs expectations rubric_scores claims notes suggestions tool_calls feedback".split()
 KEYS = [column.name for column in RUN_KEYS]
@@ -290,34 +296,30 @@ def test_figures_alone_are_those_of_the_full_pass_on_any_workspace(tmp_path_fact
 
 # ── frames ───────────────────────────────────────────────────────────────────────────────────
 
-SMALL = Table(
-    "small",
-    "a row",
-    tuple(Column(kind, kind, "…") for kind in ("text", "whole", "number", "flag", "list")),
-)
+SMALL = Table("small", "a row", tuple(Column(kind, kind, "…") for kind in POLARS))
 VALUES = {
     "text": st.none() | st.text(),
-    "whole": st.none() | st.integers(-(2**63), 2**63 - 1),
+    "whole number": st.none() | st.integers(-(2**63), 2**63 - 1),
     "number": st.none() | st.floats(allow_nan=False),
-    "flag": st.none() | st.booleans(),
-    "list": st.lists(st.text()),
+    "true or false": st.none() | st.booleans(),
+    "list of texts": st.lists(st.text()),
 }
 
 
 @given(st.lists(st.fixed_dictionaries(VALUES)))
 @example(
-    [dict.fromkeys(VALUES) | {"whole": 2**53 + 1, "list": []}]
-)  # the first that no float can hold
-@example([dict.fromkeys(VALUES) | {"list": []}])
+    [dict.fromkeys(VALUES) | {"whole number": 2**53 + 1, "list of texts": []}]
+)  # no float has it
+@example([dict.fromkeys(VALUES) | {"list of texts": []}])
 def test_values_come_back_as_they_went_in_and_nulls_as_nulls_in_both_backends(rows):
     frame = to_polars(SMALL, {name: [row[name] for row in rows] for name in VALUES})
     assert frame.to_dicts() == rows
     other = to_pandas(frame)
-    assert other["flag"].dtype == pd.BooleanDtype()
-    for name in ("text", "whole", "number", "flag"):
+    assert other["true or false"].dtype == pd.BooleanDtype()
+    for name in [*VALUES][:4]:
         assert other[name].isna().tolist() == [row[name] is None for row in rows]
         assert other[name].dropna().tolist() == [row[name] for row in rows if row[name] is not None]
-    assert [list(one) for one in other["list"]] == [row["list"] for row in rows]
+    assert [list(one) for one in other["list of texts"]] == [row["list of texts"] for row in rows]
 
 
 def test_what_statistics_and_charts_are_given_is_a_frame_or_a_type_error():
