@@ -108,15 +108,15 @@ def _join_queries(catalogue: Catalogue) -> None:
             query.should_trigger = should if query.should_trigger is None else query.should_trigger
             measured[skill, plainly(query.query)] = path
     for skill, path, own in sets:
-        keys = [
-            None if one.rate is not None else (skill, plainly(one.query)) for one in own.queries
+        found_at = [
+            None if one.rate is not None else measured.get((skill, plainly(one.query)))
+            for one in own.queries
         ]
-        again = [measured[key] for key in keys if key in measured]
-        if again:
+        if again := [at for at in found_at if at is not None]:
             message = f"{len(again)} of its queries were measured in {again[0]}; counted once"
             catalogue.layout.problems.add("info", "copy", path, message)
-            both = zip(own.queries, keys, strict=True)
-            own.queries = [query for query, key in both if key not in measured]
+            both = zip(own.queries, found_at, strict=True)
+            own.queries = [query for query, at in both if at is None]
 
 
 def _add_feedback(
