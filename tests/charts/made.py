@@ -8,7 +8,7 @@ import polars as pl
 
 from skill_eval_nb.tables import Workspace
 from tests.charts.worlds import SIDES, run_keys
-from tests.stats.asked import attempts
+from tests.stats.made import attempts
 from tests.tables.made import table_of, workspace
 
 Row = dict[str, Any]

@@ -70,7 +70,7 @@ from tests.charts.specs import (
 from tests.charts.test_factors import models
 from tests.charts.worlds import SIDES, run_keys, workspace, world
 from tests.golden import NAMED, fingerprint, hold, lines_of
-from tests.stats.asked import attempts
+from tests.stats.made import attempts
 
 Cases = dict[str, "Callable[[], Any]"]
 FOUR = checks(

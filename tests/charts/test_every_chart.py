@@ -44,7 +44,7 @@ from tests.charts.specs import (
 )
 from tests.charts.worlds import HOSTILE, run_keys, world
 from tests.checkout import ROOT
-from tests.stats.asked import attempts
+from tests.stats.made import attempts
 from tests.tables.made import workspace
 
 TABLE = {

@@ -1,14 +1,17 @@
-"""Tables made by hand or by hypothesis, and what comes back as plain rows."""
+"""Tables made by hand or by hypothesis, labels dealt out one by one, answers as plain rows."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import combinations, product
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -17,6 +20,7 @@ from skill_eval_nb.tables import Workspace
 from tests.tables.made import table_of
 
 Row = dict[str, Any]
+Array = np.ndarray[Any, Any]
 
 examples = settings(max_examples=10)
 """For tests of whole statistics, which take some milliseconds an example."""
@@ -163,3 +167,123 @@ def verdict_rows(draw: st.DrawFn) -> list[Row]:
     row = st.fixed_dictionaries({**keys, "passed": st.sampled_from([True, False, None])})
     of = lambda row: tuple(row[name] for name in keys)  # noqa: E731
     return draw(st.lists(row, max_size=60, unique_by=of))
+
+
+# ── judgings in runs in evals ──────────────────────────────────────────────────────────────────
+
+VARIANCES = (0.64, 0.25, 0.16)
+"""Of evals, runs and judgings, where a test names no others."""
+
+
+def drawn(shape: tuple[int, int, int, int], variances: Any = VARIANCES, seed: int = 0) -> Array:
+    """Scores with these variances: data sets × evals × runs × judgings."""
+    rng = np.random.default_rng(seed)
+    sizes = [(*shape[:at], *(1,) * (4 - at)) for at in (2, 3, 4)]
+    parts = zip(np.sqrt(variances), sizes, strict=True)
+    return 3 + sum(spread * rng.normal(size=size) for spread, size in parts)
+
+
+def scores_of(values: Array, configuration: str = "with_skill") -> pl.DataFrame:
+    """The table of rubric scores with these (NaN left out), a workspace a data set."""
+    at = np.argwhere(~np.isnan(values))
+    which, of_eval, run, judging = at.T
+    return pl.DataFrame(
+        {
+            "workspace": which.astype(str),
+            "skill": "s",
+            "iteration": "none",
+            "eval_id": of_eval.astype(str),
+            "eval_name": of_eval.astype(str),
+            "configuration": configuration,
+            "run_number": run + 1,
+            "judging": judging + 1,
+            "dimension": "clarity",
+            "score": values[tuple(at.T)],
+        }
+    )
+
+
+def by_judges(values: Array, judges: list[str | None]) -> pl.DataFrame:
+    """The table of rubric scores of evals × runs × judges, NaN left out."""
+    return scores_table(
+        KEYS
+        | {"eval_id": str(of_eval), "run_number": run, "judging": judge, "dimension": "clarity"}
+        | {"judge_model": judges[judge], "score": float(score), "configuration": "with_skill"}
+        for (of_eval, run, judge), score in np.ndenumerate(values)
+        if not np.isnan(score)
+    )
+
+
+# ── labels dealt out in every way ──────────────────────────────────────────────────────────────
+
+Eval = tuple[Sequence[float], Sequence[float]]
+"""The figures of an eval on both sides."""
+
+
+def every_deal(sides: Sequence[Eval], weights: Sequence[float] | None = None) -> Array:
+    """The weighed sum of the sides' differences for each way to deal out labels inside evals.
+
+    What was seen comes first.
+    """
+
+    by = weights or [1.0] * len(sides)
+
+    def differences(one: Sequence[float], other: Sequence[float]) -> list[float]:
+        pool = np.array([*one, *other], dtype=float)
+        chosen = map(list, combinations(range(len(pool)), len(one)))
+        return [pool[own].mean() - np.delete(pool, own).mean() for own in chosen]
+
+    each = [np.multiply(differences(*own), weight) for own, weight in zip(sides, by, strict=True)]
+    return reduce(np.add.outer, each, np.zeros(1)).ravel()
+
+
+def every_flip(differences: Sequence[float]) -> Array:
+    """Their sum under every sign of each; what was seen comes first."""
+    return every_deal([([one], [0.0]) for one in differences])
+
+
+def doubled_tail(sums: Array) -> float:
+    """The two-sided p: twice the share at least as far as what was seen, which is the first."""
+    tails = (sums >= sums[0] - 1e-9).mean(), (sums <= sums[0] + 1e-9).mean()
+    return min(1.0, 2 * float(min(tails)))
+
+
+# ── attempts of trigger queries ────────────────────────────────────────────────────────────────
+
+OUTCOMES = ("triggered", "not triggered", "errored", "not run")
+LETTERS = {"t": OUTCOMES[0], "n": OUTCOMES[1], "e": OUTCOMES[2], "-": OUTCOMES[3]}
+COLUMNS = {
+    "query": pl.String,
+    "should_trigger": pl.Boolean,
+    "tags": pl.List(pl.String),
+    "split": pl.String,
+    "run": pl.Int64,
+    "outcome": pl.String,
+    "reason": pl.String,
+    "instead": pl.String,
+    "opened": pl.List(pl.String),
+}
+
+
+def attempts(*queries: tuple, **more: Any) -> pl.DataFrame:
+    """A table of attempts: of each query whether it should trigger, its runs as `tne-`, and more.
+
+    The queries are called q1, q2, … unless `more` of a query says otherwise.
+    """
+    rows = []
+    for at, (should, runs, *own) in enumerate(queries, 1):
+        known = {"query": f"q{at}", "should_trigger": should, "tags": [], "opened": []}
+        known |= more | (own[0] if own else {})
+        rows += [known | {"run": n, "outcome": LETTERS[one]} for n, one in enumerate(runs, 1)]
+    return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], COLUMNS)
+
+
+labelled = st.tuples(st.sampled_from([True, False, None]), st.text("tne-", min_size=1, max_size=6))
+queries = st.lists(labelled, min_size=1, max_size=12)
+"""What `attempts` takes."""
+
+
+def rate_of(runs: str) -> float | None:
+    """Triggered of what was scored, counted by hand."""
+    scored = runs.count("t") + runs.count("n")
+    return runs.count("t") / scored if scored else None

@@ -1,18 +1,16 @@
-"""Expectations: outcomes on both sides, their classes, and pass@k."""
+"""Expectations: outcomes on both sides, and their classes."""
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from skill_eval_nb.stats import discrimination, discrimination_by_eval, pass_at_k, pass_at_k_by_eval
+from skill_eval_nb.stats import discrimination, discrimination_by_eval
 from skill_eval_nb.stats.expectations import BOTH
 from tests.stats.made import (
     SIDES,
@@ -20,7 +18,6 @@ from tests.stats.made import (
     examples,
     near,
     plain,
-    runs_table,
     sides,
     verdict_rows,
     verdicts_table,
@@ -166,44 +163,6 @@ def test_a_difference_is_proven_up_to_alpha_and_not_beyond() -> None:
     others = sides([T, F] * 20, [T, F] * 20, text="is so, too")
     first, _ = plain(discrimination(verdicts_table(rows + others)))
     assert (first["p_adjusted"] > 0.05, first["class"]) == (True, "too little data")
-
-
-# ── pass at k ──────────────────────────────────────────────────────────────────────────────────
-
-
-def runs(*rates: float | None, **more: Any) -> list[Row]:
-    return [{"pass_rate": rate, **more} for rate in rates]
-
-
-@examples
-@given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 8))
-def test_all_ways_to_draw_k_runs(passes: list[bool], k: int) -> None:
-    [row] = plain(pass_at_k_by_eval(runs_table(runs(*map(float, passes))), k=[k]))
-    drawn = list(combinations(passes, k))
-    expected = [sum(map(holds, drawn)) / len(drawn) if drawn else None for holds in (any, all)]
-    assert (row["n_passed"], row["n_runs"]) == (sum(passes), len(passes))
-    assert near([row["pass_at_k"], row["pass_hat_k"]], expected)
-
-
-def test_the_mean_over_evals_that_have_k_runs() -> None:
-    """By eval, as published: Chen et al. 2021 compute 1 - prod(1 - k / (n - c + 1 ... n))."""
-    n, c, k = 200, 17, 100
-    [row] = plain(pass_at_k_by_eval(runs_table(runs(*[1.0] * c, *[0.0] * (n - c))), k=[k]))
-    assert row["pass_at_k"] == pytest.approx(1 - np.prod(1 - k / np.arange(n - c + 1, n + 1)))
-    rows = runs(1.0, 0.5, 0.5, eval_id="1") + runs(1.0, 1.0, None, eval_id="2")
-    rows += runs(1.0, eval_id="3") + runs(None, eval_id="4")
-    found = plain(pass_at_k(runs_table(rows), k=[2, 1, 3]))
-    assert [(row["k"], row["n_evals"], row["n_evals_all"]) for row in found] == [
-        *((1, 3, 3), (2, 2, 3), (3, 1, 3)),
-    ]
-    assert [row["pass_at_k"] for row in found] == pytest.approx([7 / 9, (2 / 3 + 1) / 2, 1])
-    assert [row["pass_hat_k"] for row in found] == pytest.approx([7 / 9, 0.5, 0])
-    for threshold, rate in ((1, 1 / 3), (0.8, 2 / 3)):
-        rows = runs_table(runs(0.8, 0.7, 0.1 + 0.2 + 0.7))
-        [row] = plain(pass_at_k(rows, k=[1], threshold=threshold))
-        assert row["pass_at_k"] == pytest.approx(rate)
-    with pytest.raises(ValueError, match="at least 1, not 0"):
-        pass_at_k(rows, k=[1, 0])
 
 
 # ── outcomes ─────────────────────────────────────────────────────────────────────────────────────

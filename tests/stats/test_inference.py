@@ -21,7 +21,7 @@ from skill_eval_nb.stats.inference import (
     studentised_p,
     tango,
 )
-from tests.stats.dealt import doubled_tail, every_deal
+from tests.stats.made import doubled_tail, every_deal
 
 Eval = tuple[list[float], list[float]]
 sixths = st.integers(0, 6).map(lambda passed: passed / 6)

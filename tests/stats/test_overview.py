@@ -1,9 +1,16 @@
-"""A page of many metrics keeps its promise as a whole."""
+"""A page of many metrics keeps its promise as a whole, and so do planned looks."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 from scipy import stats
 
+import skill_eval_nb as sen
 from bench.calibrate import pages as calibrate
 from skill_eval_nb import load
 from skill_eval_nb.charts import forest
@@ -15,6 +22,7 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
 from tests.charts.specs import rows_of
 from tests.checkout import ROOT
+from tests.stats.made import SIDES, Row, doubled_tail, every_deal, plain, runs_table, two_sides
 from tests.widgets.trees import text
 
 PAGES, EVALS, RUNS = 40, 6, 3
@@ -95,3 +103,91 @@ def test_a_dimension_has_one_verdict_wherever_it_is_shown():
         for row in rows_of(forest(ws, by="dimension", iteration=slice_.iteration), "verdict"):
             place = (slice_.iteration, "with_skill", f"rubric:{row['label']}", "suite")
             assert row["verdict"] == found[place]["verdict"]
+
+
+# ── planned looks ──────────────────────────────────────────────────────────────────────────────
+
+LOOKS = (2, 4, 6, 10)
+
+
+def rates(seed: int, gain: float, evals: int, k: int = 10) -> list[Row]:
+    """Runs of which all figures differ, so that no arrangement ties with another."""
+    rng = np.random.default_rng(seed)
+    own, other = rng.uniform(0.2, 0.7, (2, evals, k)).round(3)
+    return two_sides(lambda at, run: own[at, run] + gain, lambda at, run: other[at, run], evals, k)
+
+
+PLAIN = (0.005, 0.010, 0.015, 0.020)
+CASES: dict[str, tuple[list[Row], tuple[Any, ...], tuple[Any, ...]]] = {
+    # what is plain is decided at once, and nothing is looked at afterwards
+    "at once": (rates(1, 0.5, 4), (0.005, None, None, None), ("helps", None, None, None)),
+    "worse": (rates(1, -0.5, 4), (0.005, None, None, None), ("hurts", None, None, None)),
+    # 2 / 6^3 = .009 is above .005, which the look at 4 runs has as well
+    "passed on": (rates(1, 0.5, 3), (0.005, 0.015, None, None), ("too few runs", "helps")),
+    "nothing": (rates(3, 0.0, 4), PLAIN, ("unclear",) * 4),
+    # the seventh run of an eval is not there, and so the look at 10 runs is not reached
+    "begun": (
+        [row for at, row in enumerate(rates(3, 0.0, 4)) if at % 10 < 6 or at >= 10],
+        (*PLAIN[:3], None),
+        ("unclear",) * 3,
+    ),
+    # what is the same on both sides cannot be told apart: all is left for the last look
+    "ties": (
+        two_sides(0.5, 0.5, 4, 10),
+        (0.005, 0.015, 0.03, 0.05),
+        ("too few runs",) * 4,
+    ),
+}
+
+
+def enumerated(rows: list[Row], runs: int) -> float:
+    """The doubled smaller tail of all labels of the first runs, counted one by one."""
+    sides: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        sides.setdefault((row["eval_id"], row["configuration"]), []).append(row["pass_rate"])
+    evals = {eval_id for eval_id, _ in sides}
+    first = [tuple(sides[one, side][:runs] for side in SIDES) for one in evals]
+    return doubled_tail(every_deal(first))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_look_is_held_to_its_part_and_what_was_decided_first_stands(case: str) -> None:
+    rows, alphas, verdicts = CASES[case]
+    found = plain(sen.stats.sequential(runs_table(rows), LOOKS))
+    assert [row["look"] for row in found] == list(LOOKS)
+    assert [row["alpha"] for row in found] == pytest.approx(list(alphas), nan_ok=True)
+    said = [row["verdict"] for row in found]
+    assert said == [*verdicts, *[None] * 4][:4]
+    assert [row["decides"] for row in found] == [one and one in ("helps", "hurts") for one in said]
+    for row in found:
+        if row["verdict"] is None:
+            why = "Decided at" if "helps" in verdicts or "hurts" in verdicts else "Not reached"
+            assert why in row["reason"]
+            assert row["p"] is row["estimate"] is row["low"] is None
+        elif comb(2 * row["look"], row["look"]) ** row["n_evals"] < 1e6:
+            assert row["p"] == pytest.approx(enumerated(rows, row["look"]))
+        if row["p"] is not None:
+            assert row["n_runs"] == row["n_runs_baseline"] == row["n_evals"] * row["look"]
+        if row["low"] is not None:  # the interval is that of the look
+            assert (row["low"] > 0 or row["high"] < 0) == (row["p"] <= row["alpha"])
+
+
+@pytest.mark.parametrize(
+    ("evals", "looks", "why"),
+    [
+        (3, None, "no looks were planned"),
+        (3, (), "two or more growing numbers"),
+        (3, (10,), "two or more growing numbers"),
+        (3, (4, 2), "two or more growing numbers"),
+        (3, (2, 2.5), "two or more growing numbers"),
+        (3, (0, 4), "two or more growing numbers"),
+        (3, (1, 10), r"of 3 evals with 1 run a side the smallest p is 1, and 0.0167 is asked for"),
+        (1, (2, 3), r"of 1 eval with 2 runs a side the smallest p is 0.333"),
+    ],
+)
+def test_looks_that_could_not_decide_are_refused_with_the_reason(evals, looks, why) -> None:
+    """The parts of any number of looks are as one, two, three."""
+    found = sen.stats.sequential(runs_table(rates(3, 0.0, 6)), (3, 5, 10), level=0.9)
+    assert found["alpha"].to_list() == pytest.approx([0.1 / 6, 0.2 / 6, 0.3 / 6])
+    with pytest.raises(ValueError, match=why):
+        sen.stats.sequential(runs_table(rates(0, 0.2, evals)), looks)

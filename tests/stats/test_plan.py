@@ -16,8 +16,7 @@ from statsmodels.stats.power import TTestPower
 from skill_eval_nb.stats import plan
 from skill_eval_nb.stats.inference import detectable, exact_p, least_p
 from skill_eval_nb.stats.plan import Basis, Variances, can_claim, measure_basis
-from tests.stats.made import SIDES, Row, examples, plain, runs_table, two_sides
-from tests.stats.nested import drawn, scores_of
+from tests.stats.made import SIDES, Row, drawn, examples, plain, runs_table, scores_of, two_sides
 
 parts = st.sampled_from([0.0, 0.01, 0.16, 0.64])
 prices = st.sampled_from([0.0, 0.02, 0.5])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -94,54 +93,3 @@ def test_skillsbench(
     assert row["n_evals"] == n
     both = sen.stats.deltas(ws)
     assert both["executor_model"].n_unique() == 2  # no figure pools the models
-
-
-def fleets(folder: Path) -> pl.DataFrame:
-    """The runs of each entrant's last fleet, from what scorer, judges and harness have written."""
-    last: dict[str, Path] = {}
-    for path in sorted(folder.glob("*/summary.json")):
-        last[json.loads(path.read_bytes())["skill"]] = path.parent
-    rows = []
-    for skill, fleet in last.items():
-        for home in sorted(fleet.iterdir()):
-            if not re.fullmatch(r"run-\d+", home.name):
-                continue
-            score, stats, judge = (
-                json.loads((home / f"{name}.json").read_bytes())
-                for name in ("score", "stats", "judge")
-            )
-            turns = stats["usage"].get("num_turns")
-            within = stats["exit"] == 0 if turns is None else turns < (stats["max_turns"] or 80)
-            execution = 0.5 * (stats["files_changed"] > 0) + 0.5 * within
-            parts = (score["detection"], score["trap_avoidance"], judge["judgment"], execution)
-            rows.append(
-                {
-                    "task": stats["fixture"],
-                    "entrant": skill,
-                    "run": stats["run"],
-                    "model": stats["model"],
-                    "detection": score["detection"],
-                    "composite": sum(w * p for w, p in zip((40, 25, 25, 10), parts, strict=True)),
-                    "wall_ms": stats["wall_ms"],
-                    "cost": stats["usage"].get("total_cost_usd"),
-                }
-            )
-    return pl.DataFrame(rows)
-
-
-def test_seo_skill_bench(published: Path) -> None:
-    """All ten composites; and that no gap between entrants can be told from luck."""
-    folder = published / "seo-skill-bench" / "results"
-    board = json.loads((folder / "leaderboard.json").read_bytes())["rows"]
-    ws = sen.from_table(fleets(folder), configuration="entrant", pass_rate="detection")
-    assert set(ws.problems["severity"]) == {"info"}
-    found = dict(ws.runs.group_by("configuration").agg(pl.col("score").median()).rows())
-    assert found == {row["skill"]: pytest.approx(row["composite"], abs=1e-9) for row in board}
-    assert len(found) == 10
-    seconds = dict(ws.runs.group_by("configuration").agg(pl.col("time_seconds").median()).rows())
-    assert seconds["seoagent"] == pytest.approx(779.363)
-    deltas = sen.stats.deltas(ws, metric="score", baseline="vanilla")
-    assert deltas.height == 9
-    assert set(
-        sen.stats.deltas(ws, "score", baseline="vanilla", scope="population")["verdict"]
-    ) == {"too few evals"}

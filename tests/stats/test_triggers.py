@@ -21,8 +21,7 @@ from skill_eval_nb.stats import (
     trigger_scores,
 )
 from skill_eval_nb.tables import check
-from tests.stats.asked import LETTERS, attempts, queries, rate_of
-from tests.stats.made import examples, near, only, plain
+from tests.stats.made import LETTERS, attempts, examples, near, only, plain, queries, rate_of
 from tests.tables.made import table_of
 
 NAMES = ("precision", "recall", "f1", "accuracy")

@@ -16,8 +16,7 @@ from statsmodels.stats.anova import anova_lm
 
 from skill_eval_nb.stats import judge_severity, variance
 from skill_eval_nb.tables.columns import to_pandas
-from tests.stats.made import Row, examples, plain
-from tests.stats.nested import VARIANCES, by_judges, drawn, scores_of
+from tests.stats.made import VARIANCES, Row, by_judges, drawn, examples, plain, scores_of
 
 
 def parts(data: Any, metric: str | None = None) -> dict[str, Row]:

@@ -7,7 +7,7 @@ from scipy import stats
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference import Adjusted, Sides, exact_p, tango, typical_values
 from skill_eval_nb.stats.verdict import SAYS, verdict
-from tests.stats.dealt import doubled_tail, every_deal, every_flip
+from tests.stats.made import doubled_tail, every_deal, every_flip
 
 
 def test_tasks_like_these_are_a_paired_t_and_a_sign_flip() -> None:
