@@ -104,17 +104,6 @@ def test_the_corrected_delta_of_one_eval_by_its_formula_and_its_interval_by_scip
     assert "(6 labels)" in row["reason"]
 
 
-def test_a_judge_who_is_too_kind_to_one_side_claims_nothing_once_corrected() -> None:
-    random = np.random.default_rng(3)
-    human = drawn(random, evals=6, runs=4, checks=6)
-    judge = {key: value or key[1] == "with_skill" for key, value in human.items()}
-    ws = judged(judge, some(human, random, 8))
-    assert deltas(ws)["verdict"].item() == "helps"
-    row = deltas(ws, corrected=True).row(0, named=True)
-    assert row["verdict"] == "unclear"
-    assert row["low"] < deltas(judged(human))["estimate"].item() < row["high"]
-
-
 @pytest.mark.parametrize(
     ("most", "label", "more", "says"),
     [

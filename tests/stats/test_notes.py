@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skill_eval_nb.stats import notes
-from skill_eval_nb.stats.notes import KINDS, LOST
+from skill_eval_nb.stats.notes import LOST
 from tests.golden import hold, lines_of
 from tests.stats.made import SIDES, Row, pair, plain, sides, world
 
@@ -51,16 +49,6 @@ EVERYTHING = {
 """A workspace that gives rise to every kind of note."""
 
 
-def test_every_kind_in_the_order_in_which_it_matters() -> None:
-    rows = plain(notes(world(**EVERYTHING), "without_skill", most=99))
-    kinds = [row["kind"] for row in rows]
-    assert list(dict.fromkeys(kinds)) == list(KINDS)
-    assert kinds == sorted(kinds, key=KINDS.index)
-    for row in rows:
-        assert "\n" not in row["text"]
-        assert row["text"].endswith((".", "on the list?"))
-
-
 def test_names_from_files_are_cut_and_stay_on_a_line() -> None:
     name = "two\nlines " + "long " * 200
     verdicts = sides([T] * 4, [T] * 4, text=name, eval_id=name)
@@ -96,6 +84,10 @@ CASES: dict[str, dict[str, list[Row]]] = {
             row for n in range(10) for row in pair(1.0, n / 20, times=1, tokens=10, eval_id=str(n))
         ]
     },
+    # Inside evals, of both sides: by the analysis of variance, runs and judgings together.
+    # with_skill: runs' means 1, 5, 3 judged alike, MS_run = 8, the judge 0: 8 / 2 = 4.
+    # without_skill: means 5, 3, 1.5 and a judge of .5 / 3, MS_run = 2 * 37 / 12: noise is
+    # √((4 + (2 * 37 / 12 - .5 / 3) / 2 + .5 / 3) / 2) = 1.89, the estimate 3 - 9.5 / 3 = -0.167.
     "noise of the runs": {"runs": RUNS, "scores": OF_RUN},
     "noise of the judge": {"runs": RUNS, "scores": OF_JUDGE},
     "expectations that tell nothing or the wrong thing": {
@@ -121,6 +113,9 @@ CASES: dict[str, dict[str, list[Row]]] = {
         ]
     },
     "runs without figures": {"runs": INCOMPLETE},
+    "each way to lack figures": {
+        "runs": [{"status": status, "eval_id": status} for status in (*LOST, "graded")]
+    },
     "a run that stands out": {"runs": [{"time_seconds": one} for one in SECONDS]},
 }
 
@@ -132,39 +127,3 @@ def test_what_is_noted() -> None:
         for note in plain(notes(world(**tables), most=99)):
             lines += [f"{note['kind']}: {note.pop('text')}", *lines_of(note)]
     hold("notes", lines)
-
-
-LOSSES = {
-    status: [{"status": status}, {"status": "errored", "eval_id": "2"}, {"status": "graded"}]
-    for status in LOST
-}
-COSTS = [
-    row | {"tokens": 100 + more * (row["configuration"] == SIDES[0])}
-    for name, times, more in (("1", 5, 10), ("2", 1, 40))
-    for row in pair(1.0, 0.5, times, eval_id=name)
-]
-
-
-@pytest.mark.parametrize(
-    ("kind", "tables", "expected"),
-    [
-        # over evals and not over runs: 5 runs cost 10 tokens more, a single one of another eval 40
-        ("gain and cost", {"runs": COSTS}, "for +25 tokens a run"),
-        # inside evals, of both sides: by the analysis of variance, runs and judgings together.
-        # with_skill: runs' means 1, 5, 3 judged alike, MS_run = 8, the judge 0: 8 / 2 = 4.
-        # without_skill: means 5, 3, 1.5 and a judge of .5 / 3, MS_run = 2 * 37 / 12: noise is
-        # √((4 + (2 * 37 / 12 - .5 / 3) / 2 + .5 / 3) / 2), the estimate 3 - 9.5 / 3.
-        (
-            "noisy dimension",
-            {"runs": RUNS, "scores": OF_RUN},
-            "differ by 1.89 points, the sides by 0.167)",
-        ),
-        *(("left out", {"runs": runs}, LOST[status]) for status, runs in LOSSES.items()),
-    ],
-)
-def test_the_figures_of_a_note_by_hand(kind, tables, expected) -> None:
-    """And each way to lack figures is told, the worst first."""
-    (note,) = (one for one in plain(notes(world(**tables), most=99)) if one["kind"] == kind)
-    assert expected in note["text"]
-    if kind == "left out":
-        assert note["text"].index("errored") <= note["text"].index(expected)

@@ -6,7 +6,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import stats
 
@@ -15,15 +14,11 @@ from bench.calibrate import pages as calibrate
 from skill_eval_nb import load
 from skill_eval_nb.charts import forest
 from skill_eval_nb.report.measured import measure, slices
-from skill_eval_nb.stats import deltas, deltas_by_dimension
+from skill_eval_nb.stats import deltas_by_dimension
 from skill_eval_nb.stats.overview import overview, overview_by_eval
-from skill_eval_nb.stats.values import headline_of, metrics_of
-from skill_eval_nb.tables import Workspace
-from skill_eval_nb.widgets.explore import explore
 from tests.charts.specs import rows_of
 from tests.checkout import ROOT
 from tests.stats.made import SIDES, Row, doubled_tail, every_deal, plain, runs_table, two_sides
-from tests.widgets.trees import text
 
 PAGES, EVALS, RUNS = 40, 6, 3
 CLAIMS = ("helps", "hurts")
@@ -34,19 +29,10 @@ def pages(size, n=EVALS, k=RUNS, effect=0.0):
 
 
 def test_hardly_a_page_has_a_false_word_where_nothing_differs():
-    ws = pages(PAGES)
-    alone, found = set(), set()
-    for metric in metrics_of(ws):
-        for scope in ("suite", "population"):
-            rows = deltas(ws, metric, scope=scope)
-            alone |= set(rows.filter(pl.col("verdict").is_in(CLAIMS))["iteration"])
-    for row in overview(ws):
-        claims = row["verdict"] in CLAIMS
-        assert claims <= (row["low"] is None or not row["low"] <= 0 <= row["high"])
-        if claims:
-            found.add(row["iteration"])
-    most = stats.binom.ppf(0.99, PAGES, 0.05)
-    assert len(found) <= most < len(alone) / 2
+    """One by one, two fifths of them would have one."""
+    claims = [row for row in overview(pages(PAGES)) if row["verdict"] in CLAIMS]
+    assert len({row["iteration"] for row in claims}) <= stats.binom.ppf(0.99, PAGES, 0.05)
+    assert all(row["low"] is None or not row["low"] <= 0 <= row["high"] for row in claims)
 
 
 def test_what_the_skill_does_take_is_still_seen_on_every_page_alike():
@@ -56,34 +42,16 @@ def test_what_the_skill_does_take_is_still_seen_on_every_page_alike():
     assert rows["tokens", "suite"]["level"] == 0.99
     assert rows["pass_rate", "suite"]["level"] == 0.95
     own = measure(ws, slices(ws)[0]).deltas["with_skill", "tokens"]
-    panel = explore(ws, metric="tokens")
-    assert panel.settle()
-    shown = text(panel._tree)
     assert own["reason"] == rows["tokens", "suite"]["reason"]
-    assert own["reason"] in shown
-    assert "uses more tokens" in shown
-    assert "The pass rate is the headline." in shown
-    assert "hurts" not in shown
 
 
 def test_evals_of_all_other_metrics_are_adjusted_together():
     ws = pages(1, k=6, effect=0.6)
     rows = overview_by_eval(ws)
     assert {row["level"] for row in rows if row["metric"] == "pass_rate"} == {0.95}
-    p = [row["p"] for row in rows if row["metric"] != "pass_rate" and row["p"] is not None]
-    adjusted = [
-        row["p_adjusted"] for row in rows if row["metric"] != "pass_rate" and row["p"] is not None
-    ]
-    assert np.allclose(adjusted, stats.false_discovery_control(p))
-
-
-def test_where_there_is_no_pass_rate_the_first_figure_is_the_headline():
-    runs = pages(1).polars("runs").with_columns(pass_rate=pl.lit(None, pl.Float64))
-    ws = Workspace.from_tables({"runs": runs})
-    assert headline_of(metrics_of(ws)) == "structural_pass_rate"
-    levels = {row["metric"]: row["level"] for row in overview(ws)}
-    assert (levels["structural_pass_rate"], levels["tokens"]) == (0.95, 0.99)
-    assert overview(Workspace.from_tables({})) == []
+    others = [row for row in rows if row["metric"] != "pass_rate" and row["p"] is not None]
+    expected = stats.false_discovery_control([row["p"] for row in others])
+    assert np.allclose([row["p_adjusted"] for row in others], expected)
 
 
 def test_a_dimension_has_one_verdict_wherever_it_is_shown():
