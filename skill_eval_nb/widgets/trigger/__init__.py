@@ -202,7 +202,6 @@ class TriggerPanel(PaidPanel):
         self.models = {EXECUTOR: EXECUTOR} | models_with_prices(prices or load_prices())
         self._tab = QUERIES
         self._stored = Stored(self.skill, self.subject)
-        self._importing = ""
         self._message: str | None = None
         self._grid = self._begun_with(queries)
         self._calls = {RUN: self._measure, DESCRIPTION: self._search}
@@ -458,17 +457,10 @@ class TriggerPanel(PaidPanel):
 
     # ── files ────────────────────────────────────────────────────────────────────────────────
 
-    @quiet_action
-    def import_from(self, path: str) -> None:
-        """Note the file that is to be imported."""
-        self._importing = path.strip()
-
     @action
-    def import_file(self) -> None:
+    def import_file(self, name: str) -> None:
         """Add the queries of a file that are not there yet."""
-        if not self._importing:
-            raise refuse("Say first which file is to be imported.")
-        path = Path(self._importing).expanduser()
+        path = Path(name.strip()).expanduser()
         if not path.exists():
             raise FileNotFoundError(f"{path.absolute()} does not exist.")
         found = self._stored.read(set_in(path) if path.is_dir() else path)
@@ -504,7 +496,6 @@ class TriggerPanel(PaidPanel):
             ),
             files_view(
                 self._stored.path,
-                self._importing,
                 None if saved is None else saved != self.queries,
                 self._message,
             ),

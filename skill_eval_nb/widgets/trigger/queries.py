@@ -15,7 +15,7 @@ from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, read_queries, write_queries
 
-from ..ui import Node, h
+from ..ui import Child, Node, h
 from ..ui.parts import button, entry, notice, pill, place, soft, table
 
 if TYPE_CHECKING:
@@ -212,12 +212,11 @@ def queries_view(grid: Grid, doubts: Sequence[QueryDoubt], *, keep: str, page: s
     )
 
 
-def files_view(path: Path, importing: str, unsaved: bool | None, message: str | None) -> Node:
+def files_view(path: Path, unsaved: bool | None, message: str | None) -> Node:
     """Where the set is kept: import and save.
 
     Args:
         path: the file that Save writes.
-        importing: the file that Import reads.
         unsaved: whether the file says something else; None where there is none.
         message: what was done last.
     """
@@ -228,7 +227,7 @@ def files_view(path: Path, importing: str, unsaved: bool | None, message: str | 
     }[unsaved]
     save = button("Save", ("save",) if unsaved is not False else None, kind="main")
     rows = [
-        _path_row("Import from", importing, "import_from", button("Import", ("import_file",))),
+        _path_row("Import from", "", "import_file", None),
         _path_row("Save to", place(path), "save_to", save),
     ]
     done = soft(f"{message} " if message else None, state, role="status")
@@ -236,7 +235,7 @@ def files_view(path: Path, importing: str, unsaved: bool | None, message: str | 
     return h("section", rows, done, cls=look, aria_label="the file of the set")
 
 
-def _path_row(label: str, path: str, act: str, press: Node) -> Node:
+def _path_row(label: str, path: str, act: str, press: Child) -> Node:
     line = entry(label, path, (act,), spellcheck="false")
     return h("div", line, press, cls="sen-row sen-trig-path")
 
