@@ -99,7 +99,6 @@ OTHERS = {
 }
 """Which further skills are on offer."""
 OWN = "Their folders, or folders of such, one a line"
-COMPETING = "Show the proposer the other skills' descriptions"
 
 
 @dataclass(frozen=True)
@@ -144,13 +143,11 @@ class SearchForm(PaidForm):
         proposer_model: the model that proposes descriptions; None for the one that runs queries.
         rounds: descriptions that are tried at most.
         held_out: the share of the queries that no proposal rests on.
-        competing: whether the proposer sees the descriptions of the further skills.
     """
 
     proposer_model: str | None = form_field("Who proposes", "model")
     rounds: int | None = form_field("Maximum rounds", default=5, least=1)
     held_out: float | None = form_field("Share held out", "number", default=0.4, least=0)
-    competing: bool = form_field(COMPETING, "tick", default=True)
 
 
 @dataclass(frozen=True)
@@ -266,7 +263,7 @@ class TriggerPanel(PaidPanel):
         """`optimise`, as the forms have it."""
         own = ("proposer_model", "rounds", "held_out", "budget_usd")
         given |= {name: getattr(form, name) for name in own}
-        given |= {"competing": runs.beside if form.competing else "none"}
+        given |= {"competing": runs.beside}
         return optimise(self.skill, queries, **self._say_how(runs), **given)
 
     def _ask_drafts(
@@ -531,7 +528,6 @@ def search_form(launch: Launch[Preview], runs: RunForm) -> Iterator[Node]:
     others = map(launch.control, ("rounds", "held_out", "budget_usd"))
     yield h("p", measured, cls="sen-soft")
     yield h("div", launch.control("proposer_model", placeholder=same), others, cls="sen-row")
-    yield launch.control("competing")
 
 
 WHAT_IS_DRAFTED = (

