@@ -13,7 +13,7 @@ from skill_eval_nb.widgets.explore.choice import suites_of
 from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of
 from tests.charts.made import ASKED, checks, runs_of
 from tests.charts.specs import rows_of, spec_of, subtitle_of, texts_of, title_of, walk
-from tests.charts.worlds import SIDES, world
+from tests.charts.worlds import SIDES, models, world
 
 
 def test_dots_of_one_place_lie_apart_around_it() -> None:
@@ -171,3 +171,16 @@ def test_triggering_is_drawn_as_it_is_counted() -> None:
     score = stats.trigger_scores(ASKED).row(0, named=True)
     ends = f"({score['f1_low']:.2f} to {score['f1_high']:.2f})"
     assert title_of(charts.trigger_rates(ASKED)).startswith(f"F1 {score['f1']:.2f} {ends}: 2 of 3")
+
+
+@pytest.mark.parametrize(
+    ("factor", "column"), [("model", "executor_model"), ("harness", "harness")]
+)
+def test_a_row_is_a_model_or_a_harness_with_its_figures(factor, column) -> None:
+    ws = models(column=column, large=0.4, middle=0.2, small=0.0)
+    spec, rows = spec_of(charts.factors(ws, factor=factor)), stats.factors(ws, factor=factor)
+    names = rows[column].to_list()
+    assert [*dict.fromkeys(row["label"] for row in rows_of(spec, "label"))] == names
+    estimates = {100 * estimate for estimate in rows["estimate"]}
+    assert {row["estimate"] for row in rows_of(spec, "low")} == estimates
+    assert set(names) <= set(texts_of(spec))

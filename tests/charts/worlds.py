@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from itertools import product
 from typing import Any
+
+import numpy as np
 
 from skill_eval_nb.tables import Workspace
 from tests.tables.made import workspace
@@ -97,3 +100,18 @@ def world(
             | {"cost_usd": 0.05 + 0.04 * (side == 0) + 0.02 * rng.random() if cost else None}
         )
     return workspace(**made)
+
+
+@cache
+def models(k: int = 3, evals: int = 8, column: str = "executor_model", **lifts: float):
+    """Runs of models, each of which the skill lifts by so much; half of them in two harnesses."""
+    rng = np.random.default_rng(evals)
+    runs = [
+        run_keys(eval_id=str(at), eval_name=f"eval-{at}", configuration=side)
+        | {"run_number": run + 1 + 10 * place, column: model, "status": "graded", "path": "."}
+        | {"pass_rate": 0.4 + lift * (side == SIDES[0]) + 0.05 * rng.standard_normal()}
+        for (place, (model, lift)), at, side, run in product(
+            enumerate(lifts.items()), range(evals), SIDES, range(k)
+        )
+    ]
+    return workspace(runs=runs)

@@ -26,7 +26,6 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.show.transcript import show_transcript
 from skill_eval_nb.widgets.ui import Panel, h
 from tests.charts import worlds
-from tests.charts.test_factors import models
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.golden import KEPT, fingerprint, hold
@@ -100,7 +99,7 @@ OPENED: dict[str, Callable[..., Panel]] = {
     "data": lambda _, name, **given: sen.explore(DATA / name, **given),
     "world": lambda _, **given: sen.explore(worlds.world(**given)),
     "outputs": outputs_of,
-    "models": lambda _: sen.explore(models(large=0.4, small=0.0)),
+    "models": lambda _: sen.explore(worlds.models(large=0.4, small=0.0)),
     "library": lambda _: sen.library_panel(DATA),
     "diff": lambda home, **given: sen.diff(diff.workspace(home, **given)),
     "diff of": lambda _, name: sen.diff(DATA / name),

@@ -1,4 +1,4 @@
-"""The widget, without a browser: what is chosen, what is shown, what is selected."""
+"""The diff of two iterations, and of two versions of a skill: what is chosen and shown."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import shutil
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.diff import Diff
+from skill_eval_nb.improving import versions
+from skill_eval_nb.widgets.diff import Diff, compare
 from skill_eval_nb.widgets.ui import Node
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.checkout import ROOT
+from tests.corpus.build import lay
 from tests.widgets.diff.made import do, panel, workspace
+from tests.widgets.looks import NARROW, looked_at
+from tests.widgets.stage import staged
 from tests.widgets.trees import text
 
 
@@ -60,3 +64,88 @@ def test_a_workspace_made_of_tables_alone():
     made = panel(sen.Workspace.from_tables(tables))
     for tab in ("checks", "skill", "others"):
         do(made, "see", "tab", tab)
+
+
+SKILL = "---\nname: a\n---\none\n"
+
+
+@pytest.fixture
+def of(tmp_path):
+    """Compares two versions made of these files."""
+
+    def compared_files(old, new):
+        lay(tmp_path / "old", {"SKILL.md": SKILL, **old})
+        lay(tmp_path / "new", {"SKILL.md": SKILL, **new})
+        return compare(tmp_path / "old", tmp_path / "new")
+
+    return compared_files
+
+
+def test_what_became_of_each_file(of, tmp_path):
+    text = "the same text"
+    lay(tmp_path / "new", {"SKILL.md": SKILL})
+    (tmp_path / "new" / "link.md").symlink_to("SKILL.md")
+    evals = {"evals/evals.json": "{}", ".git/config": "x"}  # no part of the skill
+    found = of(
+        {"a.md": "a\nb\n", "gone.md": "x\n", "was/here.md": text, "same.md": "s", **evals},
+        {"SKILL.md": f"{SKILL}two\n", "a.md": "a\n", "now.md": text, "same.md": "s", "empty.md": "",
+         "new.md": "y\nz", "trigger-eval-set.json": "[]"},
+    )  # fmt: skip
+    assert [(file.name, file.kind, file.added, file.removed) for file in found.files] == [
+        ("SKILL.md", "changed", 1, 0),
+        ("a.md", "changed", 0, 1),
+        ("empty.md", "added", 0, 0),
+        ("link.md", "added", 1, 0),
+        ("new.md", "added", 2, 0),
+        ("gone.md", "removed", 0, 1),
+        ("now.md", "moved", 0, 0),
+    ]
+    assert "was/here.md" in found.files[-1].note
+    assert found.files[2].note == "It is empty."
+    assert found.files[3].rows[0].new[1] == "SKILL.md"  # where the link leads, not what is there
+    assert (found.same, found.added, found.removed) == (("same.md",), 4, 2)
+    again = of({"same.md": "s"}, {"same.md": "longer"})  # read again where a file changed
+    assert ("same.md", "changed") in [(file.name, file.kind) for file in again.files]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "note"),
+    [
+        (b"\0\1", b"\0\1\2", "2 bytes that are no text, then 3 bytes that are no text."),
+        (b"\xff\xfe", b"text", "2 bytes that are no text, then 4 bytes of text."),
+        (b"a\r\nb\r\n", b"a\nb\n", "Only how its lines end differs."),
+        (b"x" * 21, b"y", "21 bytes, too much to compare line by line, then 1 bytes of text."),
+        (b"\n" * 6, b"y", "6 bytes, too much to compare line by line, then 1 bytes of text."),
+    ],
+)
+def test_what_cannot_be_compared_line_by_line_is_said(old, new, note, of, monkeypatch):
+    monkeypatch.setattr(versions, "LARGEST", 20)
+    monkeypatch.setattr(versions, "LONGEST", 5)
+    (file,) = of({"a.bin": old, "SKILL.md": "s"}, {"a.bin": new, "SKILL.md": "s"}).files
+    assert (file.note, file.rows) == (note, ())
+
+
+@pytest.mark.browser
+def test_from_the_verdict_to_the_evidence(browser, tmp_path):
+    made = panel(workspace(tmp_path))
+    with staged(browser, made, *NARROW) as stage:
+        page = stage.page
+        page.get_by_role("button", name="login: show its runs").click()
+        page.get_by_role("button", name="login, iteration-2, run 2", exact=True).click()
+        page.get_by_role("button", name="login, iteration-1, run 1", exact=True).click()
+        stage.unfold()
+        looked_at(stage)
+        page.get_by_role("tab", name="Expectations").click()
+        page.get_by_role("button", name="newly failing 1").click()
+        stage.settle()
+        page.get_by_role("button", name="check 1: show its runs").click()
+        page.get_by_text("iteration-2 with_skill 2: check 1").wait_for()
+        stage.unfold()
+        looked_at(stage, "diff-expectations")
+        page.get_by_role("tab", name="Skill files").click()
+        page.get_by_role("button", name="Side by side").click()
+        page.get_by_text("sixteen", exact=True).wait_for()
+        looked_at(stage, "diff-skill")
+        page.get_by_role("button", name="Swap the two iterations").click()
+        page.get_by_text("iteration-1 against iteration-2").wait_for()
+        assert made.selection.height == 8

@@ -1,16 +1,20 @@
-"""Figures part by part: the same as the statistics give of the whole."""
+"""Figures part by part, the same as the statistics give of the whole; and the axes they are on."""
 
 from __future__ import annotations
 
 import math
 
+import hypothesis.strategies as st
 import polars as pl
+from hypothesis import assume, given
 
 from skill_eval_nb import stats
+from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import choice
 from skill_eval_nb.widgets.explore.choice import Part, within
+from skill_eval_nb.widgets.ui.track import axis_of, of_figures
 from tests.charts.worlds import world
 from tests.widgets.explore.made import bundled
 
@@ -81,3 +85,38 @@ def test_a_part_without_a_run_of_the_baseline_says_so_among_others():
     verdicts = choice.count_headline(ws, PARTS, "")
     assert verdicts[0] == []
     assert [row["scope"] for row in verdicts[1]] == ["suite", "population"]
+
+
+SIZES = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False).filter(
+    lambda size: size == 0 or abs(size) > 1e-9
+)
+METRICS = st.sampled_from(["pass_rate", "tokens", "time_seconds", "cost_usd", "rubric:clarity"])
+
+
+@given(METRICS, SIZES, SIZES)
+def test_all_figures_lie_on_their_axis_in_order(name, one, other):
+    low, high = sorted((one, other))
+    assume(high - low == 0 or high - low > 1e-6 * max(abs(low), abs(high)))
+    axis = of_figures(metric(name), low, high)
+    slack = 1e-8 * (axis.high - axis.low)  # less than anybody could see
+    assert axis.low - slack <= low <= high <= axis.high + slack
+    assert 0 <= axis.place(low) <= axis.place(high) <= 100
+    assert list(axis.marks) == sorted(set(axis.marks))
+    assert 2 <= len(axis.marks) <= 8
+    assert (axis.marks[0], axis.marks[-1]) == (axis.low, axis.high)
+
+
+@given(METRICS, st.lists(SIZES, max_size=5), st.lists(SIZES, max_size=5))
+def test_zero_and_every_estimate_are_on_the_axis_of_differences_and_far_ends_squeeze_none(
+    name, estimates, ends
+):
+    if name == "pass_rate":
+        estimates = [math.tanh(one) for one in estimates]
+    whole = [{"estimate": one, "low": None, "high": None, "worth": None} for one in estimates]
+    rows = whole + [{"estimate": 0.0, "low": one, "high": one, "worth": None} for one in ends]
+    axis = axis_of(rows, metric(name))
+    slack = 1e-8 * (axis.high - axis.low)
+    assert axis.low <= 0 <= axis.high
+    assert all(axis.low - slack <= one <= axis.high + slack for one in estimates)
+    if estimates and any(estimates):
+        assert axis.high - axis.low <= 8 * (max(0, *estimates) - min(0, *estimates))

@@ -10,7 +10,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.tables import check
 from skill_eval_nb.widgets.review import review
-from skill_eval_nb.widgets.review.queue import token_of
+from skill_eval_nb.widgets.review.queue import side_by_side, token_of
 from skill_eval_nb.widgets.ui.source import tell_landed
 from skill_eval_nb.workspace import feedback
 from tests.charts.worlds import run_keys
@@ -151,40 +151,29 @@ def test_a_score_that_is_none(tmp_path):
 
 
 def test_single_checks_are_labelled_without_the_judge_and_the_side(tmp_path):
-    doubted(tmp_path)
-    folder = tmp_path / "tidy-workspace"
+    folder = doubted(tmp_path)
     panel = review(folder, "checks")
     items = panel._now.items
-    seen = set()
     for at, item in enumerate(items):
         page = panel.view()
-        told = text(page)
-        assert f"check {at + 1} of {len(items)}" in told
         assert item.check in [text(one) for one in find(page, tag="h4")]
         hidden = json.dumps(page)
         assert not [word for word in ("with_skill", "line 1", "4,321", "medium") if word in hidden]
         panel.do("label_check", item.token, ("pass", "fail")[at % 2])
-        seen.add((item.runs[0], item.check))
         panel.do("step", 1)
     assert panel.fault is None
-    assert len(seen) == len(items)
     assert f"{len(items)} of {len(items)} checks labelled" in text(panel.view())
-    ws = sen.load(folder)
-    order = ["eval_id", "configuration", "run_number"]
-    assert panel.feedback.sort(order).equals(ws.feedback.sort(order))
     assert [one for one in check(folder) if one.path.endswith("feedback.json")] == []
-    labels = [label for own in ws.feedback["labels"] for label in json.loads(own)]
-    assert len(labels) == len(items)
+    feedback = sen.load(folder).feedback
+    labels = [label for own in feedback["labels"] for label in json.loads(own)]
+    assert len(labels) == len({(item.runs[0], item.check) for item in items}) == len(items)
     assert {label["sampled"] for label in labels} == {True, False}
-    assert ws.feedback["feedback"].null_count() == ws.feedback.height  # no run was reviewed
+    assert feedback["feedback"].null_count() == feedback.height  # no run was reviewed
     assert held(tmp_path, 1)["status"] == "in_progress"
-    others = review(folder, "single")
-    assert "0 of 12 runs reviewed" in text(others.view())
-    others.do("call_fine", token("1", "with_skill", iteration="iteration-1"), True)
-    assert "1 of 12 runs reviewed" in text(others.view())
-    others.do("call_fine", token("1", "with_skill", iteration="iteration-1"), False)
-    one = review(folder, "checks", configuration="with_skill")._now.items
-    assert {item.runs[0].configuration for item in one} == {"with_skill"}
+    for fine, reviewed in ((True, 1), (False, 0)):
+        others = review(folder, "single")
+        others.do("call_fine", token("1", "with_skill", iteration="iteration-1"), fine)
+        assert f"{reviewed} of 12 runs reviewed" in text(others.view())
     again = review(folder, "checks")
     for item in again._now.items:
         again.do("label_check", item.token, None)
@@ -216,3 +205,23 @@ def test_words_on_a_run_and_labels_of_its_checks_do_not_touch_each_other(tmp_pat
     panel.do("score", run, "tone", None)
     [one] = held(tmp_path, 1)["reviews"]
     assert (one["feedback"], one["labels"][0]["passed"], one["reviewed"]) == ("", False, False)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "paired"),
+    [
+        ([1, 2], [1, 2], [[1, 1], [2, 2]]),
+        ([1, 2, 3], [1, 3], [[1, 1], [2], [3, 3]]),
+        ([1, 2], [3, 4], [[1, 3], [2, 4]]),
+        ([2], [1, 2, 3], [[2, 2], [1], [3]]),
+        ([], [1], [[1]]),
+        ([1], [], [[1]]),
+    ],
+)
+def test_runs_of_the_same_number_come_together(mine, theirs, paired):
+    sides = (
+        [run_keys(configuration=side, run_number=n) for n in numbers]
+        for side, numbers in zip(SIDES, (mine, theirs), strict=True)
+    )
+    items = side_by_side(*sides)
+    assert [[key.run_number for key in item.runs] for item in items] == paired
