@@ -134,13 +134,6 @@ def test_a_link_that_leads_nowhere_is_a_fault(tmp_path, what, target):
         plan_runs(**given)
 
 
-def test_under_a_budget_each_run_has_a_limit_that_it_will_hardly_reach(tmp_path):
-    assert plan(tmp_path, **REAL).limits.usd is None
-    made = plan(tmp_path, **REAL, budget_usd=100)
-    run = max(part.usd.high / part.number for part in made.estimate.parts if part.what != "judging")
-    assert made.limits.usd >= 4 * run - 1e-4
-
-
 SAME: list[dict[str, Any]] = [{"runs": 3}, {"judgings": 2}, {"judgings": 0}, {"budget_usd": 5}]
 SAME += [{"concurrency": 2}, {"retry_errored": True}]
 OTHER = {
@@ -200,18 +193,6 @@ def test_the_estimate_is_of_what_is_missing_and_what_was_spent_counts(tmp_path):
 
 
 # ── shown ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_the_page_escapes_what_files_say(tmp_path):
-    nasty = "<script>alert(1)</script>&'\""
-    make_skill(tmp_path / "skill", [{"id": 1, "name": nasty, "prompt": "Do"}], skill_name=nasty)
-    (tmp_path / "skill" / "<img src=x>-workspace").mkdir()
-    made = plan(tmp_path, executor=Fake("<b>real</b>"), executor_model="<i>m", judge_model="<u>j")
-    page = made._repr_html_()
-    for tag in ("<script", "<img", "<b>real", "<i>m", "<u>j"):
-        assert tag not in page, tag
-    for one in (nasty, "<b>real</b>", "<i>m", *made.warnings):
-        assert one in unescape(page), one
 
 
 # ── runs, their order and their folders ──────────────────────────────────────────────────────────

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections import Counter
 from dataclasses import replace
@@ -16,8 +15,6 @@ from scipy.stats import permutation_test
 
 from skill_eval_nb.models import Connection, load_prices
 from skill_eval_nb.models.ask import BadAnswer
-from skill_eval_nb.models.stand_in import StandIn, answers
-from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running.asking import Terms, worst_usd
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.triggers.attempt import Query
@@ -30,14 +27,13 @@ from skill_eval_nb.triggers.search import (
     SearchOver,
     Step,
     choose,
-    mean,
     pair_steps,
     propose,
     question,
     read_proposal,
 )
 from tests.stand_in import Fault, RiggedStandIn
-from tests.triggers.made import WHO, about, lines
+from tests.triggers.made import lines
 
 HALF = [
     Query(f"{half} {n}", n % 2 == 0, split=half) for half in ("train", "test") for n in range(8)
@@ -209,65 +205,6 @@ def test_the_seed_and_the_words_decide_and_not_the_order():
 def test_what_cannot_be_split_is_refused(asked, held_out, says):
     with pytest.raises(Refused, match=re.escape(says)):
         split(asked, held_out, seed=0)
-
-
-# ── simulated ────────────────────────────────────────────────────────────────────────────────────
-
-NAME, RUNS, NOISE = "books", 3, 0.1
-PRESENT = "Helps with invoice posting, and with travel booking."
-"""It claims one of five topics that it should, and one that it should not."""
-OTHERS = "- poems: Writes a poem or a verse\n- plots: Draws plots and diagrams of data"
-TOPICS = {
-    True: "invoice posting,bank reconciliation,month accruals,asset depreciation,payroll journal",
-    False: "travel booking,garden flowers,football scores,holiday recipes,poem verse",
-}
-QUERIES = about({should: tuple(own.split(",")) for should, own in TOPICS.items()}, WHO[:6])
-
-
-class World(Search):
-    """Routes by the stand-in's rule; each run then goes wrong by chance."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(present=PRESENT)
-        self.queries = split(QUERIES, 0.4, seed)
-        self.chance = random.Random(seed)
-
-    def right(self, query: Query, description: str) -> float:
-        """The true chance that a run is right."""
-        opened = best_skill(query.query, f"- {NAME}: {description}\n{OTHERS}") == NAME
-        return 1 - NOISE if opened == query.should_trigger else NOISE
-
-    def truth(self, description: str, *, fresh: bool = False) -> float:
-        """The true score over the queries, or over those that are held out."""
-        own = [one for one in self.queries if not fresh or one.split == "test"]
-        return fmean(self.right(one, description) for one in own)
-
-    def measure(self, description: str, *, fresh: bool = False):
-        own = [one for one in self.queries if not fresh or one.split == "test"]
-        rights = ((one, self.right(one, description)) for one in own)
-        asked = (
-            QueryOutcome(one, tuple(self.chance.random() < right for _ in range(RUNS)), ("no",))
-            for one, right in rights
-        )
-        return Step(0, description, tuple(asked))
-
-    def propose(self, base) -> str:
-        """The stand-in's proposal, by the real question and the real reading of its answer."""
-        asked = question("stand-in", NAME, "# Books\n", self.steps, base, ())
-        return asked.read(answers.propose(StandIn(), asked.body()))
-
-
-def test_the_best_description_is_found_in_45_of_50_seeds():
-    found, errors = 0, []
-    for seed in range(50):
-        world = World(seed)
-        assert world.truth(PRESENT) == pytest.approx(0.5)
-        done = world.run_search()
-        best = done.best.description
-        found += world.truth(best) > 1 - NOISE - 1e-9
-        errors.append(mean(done.fresh.asked, "test") - world.truth(best, fresh=True))
-    assert found >= 45
-    assert abs(fmean(errors)) < 0.01
 
 
 # ── what the proposer is told and may answer: train failures only, never a held-out query ────────

@@ -21,7 +21,7 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.running import steps
 from skill_eval_nb.running.engine import Engine
 from skill_eval_nb.running.files import work_folders
-from skill_eval_nb.running.job import Progress, page, watch
+from skill_eval_nb.running.job import Progress, watch
 from skill_eval_nb.running.journal import Held, InFlight, read_journal
 from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
@@ -289,10 +289,3 @@ def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job
     retry = "HTTP 529. Retry 1, next in 9 s (1 of 1 step in flight)."
     assert (retry in into.getvalue().replace("\n", " ")) is terminal
     assert capsys.readouterr().err == ("" if terminal else f"{retry}\n")
-
-
-def test_names_from_files_are_only_text():
-    flights = (InFlight("execute", "<img src=x onerror=alert(1)>", 1.0),)
-    shown = page(Progress("running", cells=1, in_flight=flights, problems=("<b>",)))
-    assert "<img" not in shown
-    assert "<b>" not in shown
