@@ -86,6 +86,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "no evals": {"evals_only": []},
     "a side alone, with scripts": {"configurations": ["with_skill"], "allow_scripts": True},
     "no skill twice": {**SAME_MODEL, "sandbox": "none", "configurations": {"a": None, "b": None}},
+    "sides that are no names of folders": {"configurations": {"run-1": None, "../x": None}},
     "a model misspelt": MISSPELT,
     "a model misspelt, under a budget": {**MISSPELT, "budget_usd": 1},
     "no key": {**REAL, "connection": Connection(api_key_name="NO_SUCH_KEY")},

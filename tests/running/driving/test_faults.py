@@ -91,6 +91,7 @@ def test_what_goes_wrong_each_time_is_an_errored_run_with_the_reason(tmp_path, f
         assert timing["status"] == "errored"
         assert timing["reason"].startswith("judge: ") is (fault.role == "judge")
         assert len(timing["reason"]) > 20
+        assert "ModelFault" not in timing["reason"]  # words, and no name of an error
         assert not path.with_name("grading.json").exists()
     assert len(progress.problems) == 2
 
