@@ -30,7 +30,7 @@ from skill_eval_nb.documents.transcript import (
 )
 from skill_eval_nb.text import count, some
 
-from .check_types import compare, verdict_undecided
+from .checks import compare, verdict_undecided
 from .outputs import (
     CheckVerdict,
     Content,

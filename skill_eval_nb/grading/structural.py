@@ -18,7 +18,7 @@ from skill_eval_nb.text import count
 
 from .actions import OF_TRANSCRIPT, VERDICTS
 from .box import BoxKind
-from .check_types import (
+from .checks import (
     ENDINGS,
     Check,
     CheckContext,

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from skill_eval_nb.documents import Dimension, StructuralExpectation, mend
-from skill_eval_nb.grading.check_types import sought_by
+from skill_eval_nb.grading.checks import sought_by
 from skill_eval_nb.grading.outputs import BadGlob, list_outputs, match_pattern
 from skill_eval_nb.grading.search import BadPattern
 from skill_eval_nb.models.ask import (

@@ -27,7 +27,7 @@ from skill_eval_nb.documents import (
     mend,
     to_json,
 )
-from skill_eval_nb.grading.check_types import CheckContext
+from skill_eval_nb.grading.checks import CheckContext
 from skill_eval_nb.grading.judge import (
     Answer,
     Case,

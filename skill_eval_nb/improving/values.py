@@ -19,7 +19,7 @@ import msgspec
 
 from skill_eval_nb.disk import inside, leads_out, read_bytes, write_atomic
 from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse, to_json
-from skill_eval_nb.grading.check_types import read_table
+from skill_eval_nb.grading.checks import read_table
 from skill_eval_nb.grading.outputs import Content
 from skill_eval_nb.running.asking import Answers, AskingProgress, Item, LeftOut, Terms
 from skill_eval_nb.running.protocol import Refused, refuse

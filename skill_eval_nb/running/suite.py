@@ -367,7 +367,7 @@ def _split_layers(
     structural expectation, which has these fields itself and can be sent to another process. One
     that says everything in a sentence stays as it is, since sentences are read differently.
     """
-    from skill_eval_nb.grading.check_types import as_structural, lost_fields
+    from skill_eval_nb.grading.checks import as_structural, lost_fields
     from skill_eval_nb.grading.structural import is_checked
 
     checks: list[Expectation | StructuralExpectation] = [*complete.structural_expectations]

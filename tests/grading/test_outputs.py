@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb import disk
 from skill_eval_nb.disk import NO_LINK, read_bytes
-from skill_eval_nb.grading.check_types import CheckContext
+from skill_eval_nb.grading.checks import CheckContext
 from skill_eval_nb.grading.outputs import BadGlob, Outputs, list_outputs, match_pattern
 from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT, check
 from tests.grading.made import checked, lay, wanted

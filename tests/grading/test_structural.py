@@ -373,7 +373,7 @@ def test_what_must_not_run_is_not_scored_and_does_not_run(tmp_path, monkeypatch,
 )
 def test_exit_0_passes_and_nothing_else_is_reached(tmp_path, monkeypatch, script, passed, said):
     if "sleep" in script:
-        monkeypatch.setattr("skill_eval_nb.grading.check_types.SECONDS", 1.0)
+        monkeypatch.setattr("skill_eval_nb.grading.checks.SECONDS", 1.0)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-user")
     secret = lay(tmp_path, {"secret.txt": "secret"}) / "secret.txt"
     files = {"a.md": "x", "docs/deep/b.md": "", "run.sh": "#!/bin/sh\nexit 0\n"}
@@ -391,7 +391,7 @@ def test_exit_0_passes_and_nothing_else_is_reached(tmp_path, monkeypatch, script
 def test_none_is_spelled_out_and_too_large_outputs_are_not_copied(tmp_path, monkeypatch):
     asked = {"script": "grep -q x a", "options": {**ALLOWED, "sandbox": "none"}}
     assert checked(tmp_path, "custom_script", {"a": "x"}, **asked).passed is True
-    monkeypatch.setattr("skill_eval_nb.grading.check_types.LARGEST_COPY", 10)
+    monkeypatch.setattr("skill_eval_nb.grading.checks.LARGEST_COPY", 10)
     found = checked(tmp_path, "custom_script", {"a": "x" * 11}, **asked)
     assert found.passed is None
     assert "cannot be copied" in found.evidence

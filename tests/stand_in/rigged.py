@@ -109,7 +109,7 @@ class Misfortune:
         """The first fault that strikes this request; every one that it aims at is counted."""
         struck: Fault | None = None
         for number, fault in enumerate(self._faults):
-            if not _aims(fault, role, body):
+            if fault.role not in (None, role) or (fault.holds or "") not in body:
                 continue
             self._calls[number] += 1
             call = self._calls[number]
@@ -120,10 +120,6 @@ class Misfortune:
             if not (struck or late or elsewhere):
                 struck = fault
         return struck
-
-
-def _aims(fault: Fault, role: Role, body: str) -> bool:
-    return fault.role in (None, role) and (fault.holds is None or fault.holds in body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +262,7 @@ class RiggedApp(ValidatingApp):
                 "method": request.method,
                 "path": request.url.path,
                 "headers": {k: v for k, v in headers.items() if k not in SECRET},
-                "body": _parsed(request.content),
+                "body": json.loads(request.content or b"null"),
             }
         )
 
@@ -274,13 +270,6 @@ class RiggedApp(ValidatingApp):
         if self.rigged.log is not None:
             least = dict.fromkeys(("role", "session", "usage", "answer"))
             write(self.rigged.log, least | self._noted | dict(line))
-
-
-def _parsed(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except ValueError:
-        return None
 
 
 def _typed(response: httpx2.Response) -> dict[str, str]:
@@ -357,8 +346,8 @@ def _(stand_in: RiggedStandIn) -> httpx2.AsyncBaseTransport:
         await asyncio.sleep(response.extensions.get("delay", 0.0))
         if fault != "cut":
             return unread(response)
-        half = _Half(response.content[: len(response.content) // 2])
-        return httpx2.Response(response.status_code, headers=_typed(response), stream=half)
+        half = _half(response.content)
+        return httpx2.Response(response.status_code, headers=_typed(response), content=half)
 
     return httpx2.MockTransport(handle)
 
@@ -369,13 +358,9 @@ def _(stand_in: StandIn) -> httpx2.AsyncBaseTransport:
     return httpx2.MockTransport(lambda request: unread(app.answer(request)))
 
 
-class _Half(httpx2.AsyncByteStream):
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._body
-        raise httpx2.RemoteProtocolError("the stand-in cut the connection, as it was set to")
+async def _half(body: bytes) -> AsyncIterator[bytes]:
+    yield body[: len(body) // 2]
+    raise httpx2.RemoteProtocolError("the stand-in cut the connection, as it was set to")
 
 
 @contextmanager
