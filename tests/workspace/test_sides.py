@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,9 @@ def _harbor(*names: str) -> Files:
     }
 
 
+FOLDERS = "folders below evals"
 READERS: dict[str, Callable[..., Files]] = {
-    "folders below evals": _a_file_a_side("ws/iteration-1/eval-{eval}/{side}/grading.json"),
+    FOLDERS: _a_file_a_side("ws/iteration-1/eval-{eval}/{side}/grading.json"),
     "folders above evals": _a_file_a_side("ws/iteration-1/{side}/eval-{eval}/grading.json"),
     "named files": _a_file_a_side("ws/iteration-1/eval-{eval}/grading_{side}.json"),
     "keys of a grading": _keyed,
@@ -77,8 +79,13 @@ READERS: dict[str, Callable[..., Files]] = {
 }
 
 
-@pytest.mark.parametrize("names", NAMES, ids="-".join)
-@pytest.mark.parametrize("reader", READERS)
+EVERY = [("skill", "bare"), ("new_skill", "old_skill"), ("With-Skill", "no-skill")]
+
+
+@pytest.mark.parametrize(
+    ("reader", "names"),
+    [*((FOLDERS, names) for names in NAMES), *product([*READERS][1:], EVERY)],
+)
 def test_a_side_is_known_by_its_name(tmp_path: Path, reader: str, names: tuple[str, str]) -> None:
     ws = sen.load(lay(tmp_path, READERS[reader](*names)))
     expected = NAMES[names] if reader == "folders of a tool" else names
