@@ -193,7 +193,7 @@ def _parse_text(text: str, faults: Faults) -> Any:
             raise NotJSON("nested too deeply") from None
         except ValueError as error:  # a whole number of thousands of digits
             raise NotJSON(f"not usable as JSON: {error}") from None
-        if _cut_below(value):
+        if repaired.count("[") + repaired.count("{") > MOST_DEEP and _cut_below(value):
             notes.append(f"what is nested more than {MOST_DEEP} deep read as null")
         if done or notes:
             what = ", ".join(dict.fromkeys([*done, *notes]))

@@ -533,32 +533,39 @@ def _in_words(key: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", key).lower()
 
 
-def walk(value: Any, where: str = "$") -> Iterator[tuple[str, str, Any]]:
+def walk(value: Any) -> Iterator[tuple[str, str, Any]]:
     """Every key of a document that was read: how its type takes it, its JSON path, its value.
 
     `known` and `unknown` are keys that are there, those of a part whose fields stand directly in
     the object too; `absent` are fields of the type that have no key.
     """
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from walk(item, f"{where}[{index}]")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from walk(item, f"{where}.{key}")
-    elif isinstance(value, Document) and (origin := origin_of(value)) is not None:
-        if not isinstance(origin.raw, dict):  # a bare value stands for one field
-            yield from walk(getattr(value, str(value.plain)), where)
-            return
-        rest = dict(origin.raw)
-        for document, keys in _with_inlined(value, origin.keys):
-            for key, name in keys.items():
-                rest.pop(key, None)
-                item = getattr(document, fields_of(type(document))[name].field.name)
-                yield "known", f"{where}.{key}", item
-                yield from walk(item, f"{where}.{key}")
-        yield from (("unknown", f"{where}.{key}", item) for key, item in rest.items())
-        absent = fields_of(type(value)).keys() - origin.keys.values()
-        yield from (("absent", f"{where}.{name}", None) for name in absent)
+    waiting = [("", "$", value)]
+    while waiting:
+        mark, where, value = waiting.pop()
+        if mark:
+            yield mark, where, value
+        if mark in ("unknown", "absent"):
+            continue
+        origin = origin_of(value) if isinstance(value, Document) else None
+        inside: list[tuple[str, str, Any]] = []
+        if isinstance(value, list):
+            inside = [("", f"{where}[{index}]", item) for index, item in enumerate(value)]
+        elif isinstance(value, dict):
+            inside = [("", f"{where}.{key}", item) for key, item in value.items()]
+        elif origin is not None and not isinstance(origin.raw, dict):
+            inside = [("", where, getattr(value, str(value.plain)))]  # it stands for one field
+        elif origin is not None:
+            unknown = dict(origin.raw)
+            for document, keys in _with_inlined(value, origin.keys):
+                fields = fields_of(type(document))
+                for key, name in keys.items():
+                    unknown.pop(key, None)
+                    item = getattr(document, fields[name].field.name)
+                    inside.append(("known", f"{where}.{key}", item))
+            inside += (("unknown", f"{where}.{key}", item) for key, item in unknown.items())
+            absent = fields_of(type(value)).keys() - origin.keys.values()
+            inside += (("absent", f"{where}.{name}", None) for name in absent)
+        waiting += reversed(inside)
 
 
 def _with_inlined(

@@ -135,6 +135,9 @@ CASES: dict[str, Any] = {
         "avg_unheard_of": 7,
         "per_case": [QUALITY],
     },
+    "qualities in a list are rubric scores, too": {
+        "per_case": [{**QUALITY, "quality": [{"name": "wit", "score": 5}]}],
+    },
     "percentages are seen from the whole file: 1 is a hundredth, and 0 stays 0": {
         "results": [{"name": str(rate), "condition": "x", "pass_rate": rate} for rate in (80, 1, 0)]
     },

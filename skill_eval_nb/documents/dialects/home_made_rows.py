@@ -79,6 +79,7 @@ _DEEP = 6
 
 _TEXTS = ("text", *TEXT_NAMES.split(), "item", "rule", "question")
 _PASSES = names_of(GradedExpectation, "passed")
+_HOLDS_VERDICTS = VERDICTS | {"summary"}
 _AGAINST = ("triggered", "violated", "hit")
 """What a verdict on something that must not be says where it is."""
 _VERDICT = ("passed", "pass", "overall_pass", "evaluation_pass", "verdict", "outcome", "result")
@@ -107,7 +108,7 @@ def _read_verdict(row: Plain) -> Plain:
     text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
     passed = next((name for name in _PASSES if name in row and is_verdict(row[name])), None)
     against = next((name for name in _AGAINST if type(row.get(name)) is bool), None)
-    if text is None or (passed or against) is None or (VERDICTS | {"summary"}) & row.keys():
+    if text is None or (passed or against) is None or _HOLDS_VERDICTS & row.keys():
         return {}
     rest = {key: value for key, value in row.items() if value != text and key != against}
     if passed is None:
