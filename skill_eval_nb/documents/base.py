@@ -228,6 +228,16 @@ def plainly(key: str) -> str:
     return re.sub(r"[\W_]+", "", key).lower()
 
 
+def objects(raw: Any, *names: str) -> list[dict[str, Any]]:
+    """The objects of the first list under one of `names` (or of `raw`, if it is a list)."""
+    found = raw if isinstance(raw, list) else None
+    if isinstance(raw, dict):
+        lists = {plainly(key): value for key, value in raw.items()}
+        wanted = (plainly(name) for name in names)
+        found = next((lists[name] for name in wanted if isinstance(lists.get(name), list)), None)
+    return [item for item in found or [] if isinstance(item, dict)]
+
+
 def names_of(document: type[Document], field: str | None = None, *, own: bool = False) -> list[str]:
     """All names under which the fields of `document` (or one of them) are found.
 

@@ -23,6 +23,7 @@ from ..base import (
     at_default,
     fields_of,
     names_of,
+    objects,
     origin_of,
     parts_of,
     plainly,
@@ -32,8 +33,8 @@ from ..evals import Expectation, TriggerQuery, TriggerSet
 from ..repair import HOLDING, find_unused, mend, not_in, walk
 from ..run import Grading
 from .codingbuddy import CODINGBUDDY
-from .form import NEUTRAL, Form, objects
-from .home_made import HOME_MADE, components, read_benchmarks, rearrange, suits
+from .form import NEUTRAL, Form
+from .home_made import HOME_MADE, UNDERSTOOD, components, read_benchmarks, rearrange
 from .home_made_rows import has_rows, is_of_side, outcomes, speaks_of_triggers
 from .iterations import ITERATIONS
 from .skill_creator import SKILL_CREATOR
@@ -279,7 +280,22 @@ def recognise(kind: str, raw: Any, seen: dict[str, Distance] | None = None) -> s
     seen = seen or distances(kind, raw)
     nearest = min(seen, key=lambda name: seen[name][:4])
     errors, unknown = seen[nearest].errors > 0, seen[nearest].unknown
-    return HOME_MADE if suits(kind, raw, errors, unknown) else nearest
+    return HOME_MADE if _is_home_made(kind, raw, errors, unknown) else nearest
+
+
+def _is_home_made(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
+    """Whether what reads home-made documents makes more of one than the nearest dialect.
+
+    Args:
+        kind: the kind of document.
+        raw: its plain JSON value.
+        errors: whether the nearest dialect reads it with errors.
+        unknown: JSON paths of the keys that the nearest dialect does not know.
+    """
+    if kind == "benchmark":
+        return errors or bool(unknown & UNDERSTOOD)
+    is_odd = kind in ("grading", "triggers") and (errors or bool(unknown))
+    return is_odd and rearrange(kind, raw, Faults()) != raw
 
 
 _SAMPLE = 200
@@ -375,9 +391,10 @@ def _read_shared(kind: str, raw: Any) -> tuple[list[Any], Faults]:
     document, faults = mend(raw, NEUTRAL[kind])
     errors = any(fault.severity == "error" for fault in faults)
     unknown = {anywhere(where) for mark, where, _ in walk(document) if mark == "unknown"}
-    if is_home_made := suits(kind, raw, errors, unknown):
-        if kind == "benchmark":
-            return read_benchmarks(raw)
+    is_home_made = _is_home_made(kind, raw, errors, unknown)
+    if is_home_made and kind == "benchmark":
+        return read_benchmarks(raw)
+    if is_home_made:
         document, found = mend(rearrange(kind, raw, faults := Faults()), NEUTRAL[kind])
         faults += found
     faults += find_unused(document)

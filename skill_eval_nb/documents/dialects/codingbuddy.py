@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from .. import evals, run
-from ..base import Amount, Count, Document, Rate, Seconds, says
+from ..base import Amount, Count, Document, Rate, Seconds, objects, says
 from ..sides import WITH
-from .form import Form, Plain, forms_of, narrow, objects, pick
+from .form import Form, Plain, forms_of, narrow, pick
 
 Kebab = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
 FromZero = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "id"})]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import msgspec
 
-from ..base import Document, plainly, struct_fields
+from ..base import Document, struct_fields
 from ..evals import EvalMetadata, Evals, Feedback, Optimization, SuggestionAggregate, TriggerSet
 from ..results import Analysis, Benchmark, Comparison, History
 from ..run import Grading, Judging, Metrics, Structural, Timing
@@ -138,13 +138,3 @@ def pick(value: Plain, names: str, **renamed: str) -> Plain:
     """
     keys = {**{name: name for name in names.split()}, **renamed}
     return without_none({name: value.get(key) for name, key in keys.items()})
-
-
-def objects(raw: Any, *names: str) -> list[Plain]:
-    """The objects of the first list under one of `names` (or of `raw`, if it is a list)."""
-    found = raw if isinstance(raw, list) else None
-    if isinstance(raw, dict):
-        lists = {plainly(key): value for key, value in raw.items()}
-        wanted = (plainly(name) for name in names)
-        found = next((lists[name] for name in wanted if isinstance(lists.get(name), list)), None)
-    return [item for item in found or [] if isinstance(item, dict)]

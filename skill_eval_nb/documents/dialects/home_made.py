@@ -182,23 +182,9 @@ _METADATA = names_of(BenchmarkMetadata)
 _NOTES = names_of(Benchmark, "notes")
 
 
-_UNDERSTOOD = {f"$.{place}" for place in (*PLACES, *GROUPS, "summary", "totals")}
-_UNDERSTOOD |= {f"$.runs[*].{key}" for key in ("timing", "execution_metrics", "input_tokens")}
+UNDERSTOOD = {f"$.{place}" for place in (*PLACES, *GROUPS, "summary", "totals")}
+UNDERSTOOD |= {f"$.runs[*].{key}" for key in ("timing", "execution_metrics", "input_tokens")}
 """What only this reader makes use of in a benchmark."""
-
-
-def suits(kind: str, raw: Any, errors: bool, unknown: set[str]) -> bool:
-    """Whether this reader makes more of a document than the nearest dialect.
-
-    Args:
-        kind: the kind of document.
-        raw: its plain JSON value.
-        errors: whether the nearest dialect reads it with errors.
-        unknown: JSON paths of the keys that the nearest dialect does not know.
-    """
-    if kind == "benchmark":
-        return errors or bool(unknown & _UNDERSTOOD)
-    return (errors or bool(unknown)) and rearrange(kind, raw, Faults()) != raw
 
 
 def rearrange(kind: str, raw: Any, faults: Faults) -> Any:

@@ -290,7 +290,7 @@ def _turn_to_evals(found: Any) -> Any:
     """Maps of one figure each, from eval to value, as a map from eval to figures.
 
     >>> _turn_to_evals({"seconds": {"a": 5, "b": 6}, "tokens": {"a": 70}})
-    {'a': {'time_seconds': 5, 'tokens': 70}, 'b': {'time_seconds': 6}}
+    {'a': {'time_seconds': 5.0, 'tokens': 70.0}, 'b': {'time_seconds': 6.0}}
     """
     maps: Plain = found if isinstance(found, dict) else {}
     figures = {key: figure_of(key) for key in maps}
@@ -302,8 +302,7 @@ def _turn_to_evals(found: Any) -> Any:
     evals: dict[str, Plain] = {}
     for key, figure in figures.items():
         for eval_, value in maps[key].items():
-            own = value if figure.factor == 1 else value * figure.factor
-            evals.setdefault(eval_, {})[str(figure.metric)] = own
+            evals.setdefault(eval_, {})[str(figure.metric)] = value * figure.factor
     return evals or found
 
 

@@ -6,8 +6,8 @@ from statistics import fmean
 from typing import Annotated
 
 from .. import evals, results, run
-from ..base import Amount, Document, Rate, says
-from .form import Form, Plain, forms_of, narrow, objects, pick, without_none
+from ..base import Amount, Document, Rate, objects, says
+from .form import Form, Plain, forms_of, narrow, pick, without_none
 
 
 class TestedAssertion(Document, kw_only=True):

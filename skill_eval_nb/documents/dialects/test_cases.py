@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from .. import run as grading
-from ..base import Amount, Count, Document, Rate, Score, Seconds, says
+from ..base import Amount, Count, Document, Rate, Score, Seconds, objects, says
 from ..sides import WITH
-from .form import Form, Plain, objects, pick, without_none
+from .form import Form, Plain, pick, without_none
 
 
 class Scores(Document, kw_only=True):
