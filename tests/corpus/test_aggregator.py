@@ -108,21 +108,6 @@ def test_agrees_on_a_plain_workspace_and_writes_the_same_run_summary(tmp_path: P
 
 # ── where it is wrong ────────────────────────────────────────────────────────────────────────
 
-OLD_SKILL = run("eval-0/with_skill/run-1", "pppp", 4000, 40.0) | run(
-    "eval-0/old_skill/run-1", "pfff", 3000, 30.0
-)
-
-
-def test_sign_of_the_delta_with_an_old_skill_baseline(tmp_path: Path) -> None:
-    """It takes the first folder by name from the second, and `old_skill` comes first: -0.75."""
-    ws = load(tmp_path, OLD_SKILL)
-    (delta,) = sen.stats.deltas(ws).to_dicts()
-    assert (delta["configuration"], delta["baseline"]) == ("with_skill", "old_skill")
-    assert delta["estimate"] == pytest.approx(0.75)
-    ours = written(ws, tmp_path)["run_summary"]["delta"]
-    assert ours == {"pass_rate": "+0.75", "time_seconds": "+10.0", "tokens": "+1000"}
-
-
 CHARACTERS = {
     "eval-0/with_skill/run-1/grading.json": grading(
         "pp",

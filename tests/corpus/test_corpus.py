@@ -259,27 +259,6 @@ def test_keys_name_one_run_and_what_is_missing_is_null_and_never_zero(
         assert (row["status"] == "graded") == (row["pass_rate"] is not None), row["path"]
 
 
-@each
-def test_every_file_that_is_not_strict_json_is_named(corpus: Path, name: str) -> None:
-    repository = corpus / name
-    broken = [path for path in json_files(repository) if not strict(repository / path)]
-    assert not set(broken) - problem_paths(repository)
-
-
-def json_files(repository: Path) -> Iterator[str]:
-    for name in ("benchmark", "grading", "timing", "eval_metadata", "evals"):
-        for path in repository.rglob(f"{name}.json"):
-            yield path.relative_to(repository).as_posix()
-
-
-def strict(path: Path) -> bool:
-    try:
-        json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize(("name", "above"), DISAGREEMENTS)
 def test_a_benchmark_that_disagrees_with_a_run_is_a_problem(
     corpus: Path, name: str, above: str

@@ -50,11 +50,11 @@ def results(value: Any, key: str = "") -> list[Any]:
 
 
 def holds_results(path: Path) -> bool:
-    """Whether a file does; one that is no JSON holds what nobody can tell."""
+    """Whether a file does, or is no strict JSON, so that it may."""
     try:
         return bool(results(json.loads(path.read_text(encoding="utf-8-sig"))))
     except ValueError:
-        return False
+        return True
 
 
 def passed_over(ws: Any, folder: Path) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ..base import Faults, names_of, plainly
+from ..base import Faults, names_of, objects, plainly
 from ..parsing import read_share
 from ..repair import find_unused, mapping_by_name, mend, not_in, not_used
 from ..results import (
@@ -225,9 +225,7 @@ def _add_dimensions(raw: Plain) -> Plain:
     whole = ("total_score", "max_score") if share_of(raw, "total_score") is not None else ()
     plain = {key: value for key, value in raw.items() if key not in whole}
     for key in names_of(Grading, "expectations"):
-        found = plain.get(key)
-        rows = found if isinstance(found, list) else []
-        rows = [row for row in rows if isinstance(row, dict) and "name" in row]
+        rows = [row for row in objects(plain.get(key)) if "name" in row]
         scores = [row.get("score") for row in rows]
         each_once = len({str(row["name"]) for row in rows}) == len(rows) > 0
         if not each_once or not all(map(is_score, scores)) or set(scores) == {1}:

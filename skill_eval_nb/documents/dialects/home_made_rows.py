@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from ..base import Faults, names_of, plainly
+from ..base import Faults, names_of, objects, plainly
 from ..evals import TriggerQuery, TriggerSet
 from ..parsing import is_verdict
 from ..repair import not_in, not_used
@@ -635,7 +635,7 @@ def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[t
             if isinstance(value, dict | list):
                 yield from outcomes(value, {**around, **variant}, depth - 1)
     elif isinstance(raw, list):
-        rows = [row for row in raw if isinstance(row, dict)]
+        rows = objects(raw)
         if any(map(_is_outcome, rows)):
             yield from ((row, about or {}) for row in rows)
         else:

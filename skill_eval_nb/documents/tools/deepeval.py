@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import Any
 
+from ..base import objects
 from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED, side_in
 from .part import Part, Results, Run, secrets_in, side_of
@@ -15,8 +16,8 @@ _CASES = ("testCases", "conversationalTestCases")
 
 def recognise(raw: Any) -> bool:
     """Test cases with the data of their metrics, whether or not they are wrapped."""
-    run = raw.get("testRunData", raw) if isinstance(raw, dict) else None
-    cases = [case for key in _CASES for case in _list_under(run, key) if isinstance(case, dict)]
+    run = raw.get("testRunData", raw) if isinstance(raw, dict) else {}
+    cases = [case for key in _CASES for case in objects(run, key)]
     return any("metricsData" in case or {"input", "actualOutput"} <= case.keys() for case in cases)
 
 
@@ -43,11 +44,6 @@ def read(raw: Any, path: str) -> Results:
     whole.agrees("testPassed", ends.count(True), "its test cases")
     whole.agrees("testFailed", ends.count(False), "its test cases")
     return results
-
-
-def _list_under(raw: Any, key: str) -> list[Any]:
-    found = raw.get(key) if isinstance(raw, dict) else None
-    return found if isinstance(found, list) else []
 
 
 def _run_of_case(case: Part) -> Run:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ..base import objects
 from ..run import GradedExpectation, Grading, Timing
 from ..sides import UNSTATED, WITH, WITHOUT, side_in, without_side
 from .part import Part, Results, Run, model_of, secrets_in, side_of
@@ -23,13 +24,9 @@ _NO_ANSWER = re.compile(r"(api )?error\b|no output|request timed out", re.IGNORE
 
 def recognise(raw: Any) -> bool:
     """Results, each of a test and a prompt: a file, what `evaluate` returns, or lines of them."""
-    rows = raw if isinstance(raw, list) else _inner(raw).get("results")
-    return isinstance(rows, list) and any(
-        isinstance(row, dict)
-        and "provider" in row
-        and row.keys() & {"testIdx", "promptIdx", "gradingResult"}
-        for row in rows
-    )
+    known = {"testIdx", "promptIdx", "gradingResult"}
+    rows = objects(raw if isinstance(raw, list) else _inner(raw), "results")
+    return any("provider" in row and row.keys() & known for row in rows)
 
 
 def _inner(raw: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import objects
 from ..evals import EvalMetadata
 from ..run import GradedExpectation, Grading, Metrics, Timing
 from ..sides import UNSTATED
@@ -14,12 +15,8 @@ def recognise(raw: Any) -> bool:
     """Tasks with runs, and the settings of the suite."""
     if not isinstance(raw, dict) or not isinstance(raw.get("config"), dict):
         return False
-    tasks = raw.get("tasks")
-    return (
-        isinstance(tasks, list)
-        and bool(raw.keys() & {"skill", "eval_name", "eval_id"})
-        and any(isinstance(task, dict) and {"test_id", "runs"} <= task.keys() for task in tasks)
-    )
+    named = not raw.keys().isdisjoint(("skill", "eval_name", "eval_id"))
+    return named and any({"test_id", "runs"} <= task.keys() for task in objects(raw, "tasks"))
 
 
 def read(raw: Any, path: str) -> Results:
