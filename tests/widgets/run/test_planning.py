@@ -45,6 +45,11 @@ def test_what_changed_on_disk_is_shown_before_it_is_started(skill: Path) -> None
     assert "so the plan was made again: check it, and start" in (panel.fault or "")
     assert panel.job is None
     assert button(panel, "Start")["on"]["click"][1] != token
+    panel.do("dismiss")
+    panel.do("press", token)  # by a page that still shows what was priced before
+    settled(panel)
+    assert "so the plan was made again" in (panel.fault or "")
+    assert panel.job is None
     press(panel, "Start")
     settled(panel)
     assert panel.fault is None

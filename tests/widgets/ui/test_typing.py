@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skill_eval_nb.widgets.ui import Panel, action, h, quiet_action
-from skill_eval_nb.widgets.ui.parts import button, choose, entry, text_area, tick
+from skill_eval_nb.widgets.ui.parts import button, choose, entry, text_area
 from tests.widgets.stage import staged
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ class Desk(Panel):
         self.runs = 3
         self.name = "tdd"
         self.metric = "pass_rate"
-        self.blind = False
         self.score = 1
         self.ticking = 0
         self.other = False
@@ -43,7 +42,6 @@ class Desk(Panel):
             entry("Runs", self.runs, ("count",), kind="number"),
             entry("Name", self.name, ("call",)),
             choose("Metric", ("pass_rate", "tokens"), self.metric, ("choose",)),
-            tick("Blind", self.blind, ("hide",)),
             [self._point(n) for n in (1, 2, 3)],
             button("Next", ("go",)),
         ]
@@ -78,10 +76,6 @@ class Desk(Panel):
         self.told.append(("choose", metric))
         if metric == "tokens":
             raise LookupError("There are no tokens.")
-
-    @action
-    def hide(self, blind: bool) -> None:
-        self.told.append(("hide", blind))  # and does not
 
     @action
     def rate(self, score: str) -> None:
@@ -252,13 +246,10 @@ def test_choices_show_what_python_has_after_it_answered(stage, desk) -> None:
     metric.select_option("tokens")
     stage.settle()
     assert metric.input_value() == "pass_rate"
-    stage.page.get_by_label("Blind").click()
-    stage.settle()
-    assert not stage.page.get_by_label("Blind").is_checked()
     stage.page.get_by_label("score 2").check()
     stage.settle()
     assert stage.page.get_by_label("score 2").is_checked()
-    assert desk.told == [("choose", "tokens"), ("hide", True), ("rate", "2")]
+    assert desk.told == [("choose", "tokens"), ("rate", "2")]
     desk.score = 1
     desk.show()
     stage.settle()
