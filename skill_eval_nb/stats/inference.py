@@ -34,7 +34,7 @@ SHORT = 128
 """Up to this length it is quicker to convolve without a Fourier transform."""
 
 
-def exact_tail(parts: Parts) -> float:
+def _exact_tail(parts: Parts) -> float:
     """The share of all arrangements whose sum is at most, or at least, the one seen.
 
     The smaller of the two, by the chances of each sum of one half of the items and of the other.
@@ -42,7 +42,9 @@ def exact_tail(parts: Parts) -> float:
     import numpy as np
 
     seen = sum(int(items[:k].sum()) for items, k in parts)
-    odds, other = together([np.ones(1), *(chances(items, k) for items, k in parts)], left=2)
+    odds, other = _join_distributions(
+        [np.ones(1), *(_chance_of_sums(items, k) for items, k in parts)], left=2
+    )
     left = seen - np.arange(len(odds))
     below = np.concatenate([[0.0], other.cumsum()])
     above = np.concatenate([other[::-1].cumsum()[::-1], [0.0]])
@@ -59,7 +61,7 @@ def _list_choices(number: int, k: int) -> Array:
     return np.array(list(combinations(range(number), k)))
 
 
-def chances(items: Array, k: int) -> Array:
+def _chance_of_sums(items: Array, k: int) -> Array:
     """The chance of each sum of k of the items, each choice as likely: by sum from 0."""
     import numpy as np
 
@@ -76,7 +78,7 @@ def chances(items: Array, k: int) -> Array:
     return ways[k] / ways[k].sum()
 
 
-def together(parts: list[Array], left: int) -> list[Array]:
+def _join_distributions(parts: list[Array], left: int) -> list[Array]:
     """The distributions of sums of independent parts, those of like length joined first.
 
     Args:
@@ -111,7 +113,7 @@ WORK = 1 << 27
 """Additions that counting the arrangements may take; above it they are rounded, too."""
 
 
-def step_of(weighed: Parts) -> float:
+def _step_of(weighed: Parts) -> float:
     """The step of the grid: a common one if it is coarse enough, else one that is; or 0.
 
     It is 0 if all values of each eval are the same.
@@ -299,10 +301,10 @@ def _on_the_grid(weighed: Parts) -> float:
     """The smaller tail, every value rounded to whole steps."""
     import numpy as np
 
-    step = step_of(weighed)
+    step = _step_of(weighed)
     if not step:
         return 1.0
-    return exact_tail([(np.rint(values / step).astype(int), k) for values, k in weighed])
+    return _exact_tail([(np.rint(values / step).astype(int), k) for values, k in weighed])
 
 
 SAME = 1 + 1e-7
@@ -381,7 +383,7 @@ def _test_sums(
 
     evals = Counter(kinds[int(name)] for name in names.split(",") if name)
     parts = [_chance_over_evals(kind, times) for kind, times in evals.items()]
-    [chances] = together(parts or [np.ones(1)], left=1)
+    [chances] = _join_distributions(parts or [np.ones(1)], left=1)
     low = sum(_fewest(kind) * times for kind, times in evals.items())
     ranked = np.sort(chances)
     tails = np.concatenate([[0.0], ranked.cumsum()])
@@ -396,7 +398,7 @@ def _chance_over_evals(kind: Kind, times: int) -> Array:
     if times == 1:
         return _hypergeometric_chances(kind)
     half = times // 2
-    return together(
+    return _join_distributions(
         [_chance_over_evals(kind, half), _chance_over_evals(kind, times - half)], left=1
     )[0]
 

@@ -116,6 +116,14 @@ CASES: dict[str, dict[str, list[Row]]] = {
     "each way to lack figures": {
         "runs": [{"status": status, "eval_id": status} for status in (*LOST, "graded")]
     },
+    "queries that all trigger, and of another description but one": {
+        "triggers": [
+            {"description": own, "query": query, "should_trigger": query == "q"}
+            | {"runs": 3, "triggered": 0 if (own, query) == ("other", "s") else 3}
+            for own in ("one", "other")
+            for query in "qrs"
+        ]
+    },
     "a run that stands out": {"runs": [{"time_seconds": one} for one in SECONDS]},
 }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,15 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-import skill_eval_nb as sen
 from skill_eval_nb.stats import (
-    notes,
     trigger_confusion,
     trigger_doubts,
     trigger_rates,
     trigger_scores,
 )
-from skill_eval_nb.tables import check
 from tests.stats.made import LETTERS, attempts, examples, near, only, plain, queries, rate_of
 from tests.tables.made import table_of
 
@@ -221,26 +216,3 @@ def test_cells_are_those_counted_by_hand(asked) -> None:
         assert near([row["query_share"]], [share])
         labelled = row["should_trigger"] is not None and triggers is not None
         assert row["right"] == (triggers == row["should_trigger"] if labelled else None)
-
-
-@pytest.mark.parametrize(
-    ("hits", "says"),
-    [
-        ((0, 0, 0), "no run of 2 queries that should"),
-        ((2, 2, 2), "every run triggered"),
-        ((1, 0, 0), None),
-    ],
-)
-def test_a_broken_measurement_is_said_wherever_it_is_looked_for(tmp_path, hits, says) -> None:
-    results = [
-        {"query": f"q{at}", "should_trigger": at < 2, "trigger_rate": hit / 2, "runs": 2}
-        for at, hit in enumerate(hits)
-    ]
-    whole = {"skill_name": "kites", "description": "Builds kites.", "results": results}
-    (tmp_path / "trigger-results.json").write_text(json.dumps(whole), "utf-8")
-    ws = sen.load(tmp_path, backend="polars")
-    told = [row["message"] for row in plain(ws.problems) if row["severity"] == "warning"]
-    assert told == [one.message for one in check(tmp_path) if one.severity == "warning"]
-    for found in (told, [row["text"].lower() for row in plain(notes(ws))]):
-        begins = [text.startswith(f"the measurement is broken: {says}") for text in found]
-        assert begins == [True] * (says is not None)
