@@ -322,26 +322,19 @@ def _class_rows(queries: pl.DataFrame, should: bool | None) -> list[Row]:
     if should is None and queries.is_empty():
         return []
     verdicts = Counter(queries["verdict"])
-    runs = {
-        outcome: int(queries[name].sum()) if queries[name].count() or queries.is_empty() else None
-        for outcome, name in zip(OUTCOMES, COUNTS, strict=True)
-    }
-    scored = sum(verdicts[outcome] for outcome in OUTCOMES[:2])
-    scored_runs = sum(runs[outcome] or 0 for outcome in OUTCOMES[:2])
+    asked = [verdicts[outcome] for outcome in OUTCOMES]
+    runs = [total(queries, name) if queries.height else 0 for name in COUNTS]
+    scored, scored_runs = sum(asked[:2]), sum(filter(None, runs[:2]))
     rows: list[Row] = []
-    for outcome, wanted in zip(OUTCOMES, (True, False, None, None), strict=True):
-        counts = wanted is not None
-        rows.append(
-            {
-                "should_trigger": should,
-                "outcome": outcome,
-                "right": should == wanted if counts and should is not None else None,
-                "n_queries": verdicts[outcome],
-                "n_runs": runs[outcome],
-                "query_share": verdicts[outcome] / scored if counts and scored else None,
-                "run_share": (runs[outcome] or 0) / scored_runs if counts and scored_runs else None,
-            }
-        )
+    for at, outcome in enumerate(OUTCOMES):
+        row: Row = {"should_trigger": should, "outcome": outcome}
+        row |= {"n_queries": asked[at], "n_runs": runs[at]}
+        if at < len(SCORED):
+            right = None if should is None else should == (at == 0)
+            share = asked[at] / scored if scored else None
+            run_share = (runs[at] or 0) / scored_runs if scored_runs else None
+            row |= {"right": right, "query_share": share, "run_share": run_share}
+        rows.append(row)
     return rows
 
 
