@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,17 @@ from .values import (
 )
 from .verdict import Answer, Both, Row, also_beyond, say_answer, word_of
 
+LEVEL = 0.95
+"""Of the headline of a page; the others have `secondary_level`."""
 
-def explain_adjustment(headline: str, level: float = 0.95) -> str:
+
+def explain_adjustment(headline: str) -> str:
     """How the figures of a page are adjusted, in a sentence or two.
 
     >>> explain_adjustment("pass rate")[:34]
     'The pass rate is the headline. The'
     """
-    alpha = 1 - secondary_level(level)
+    alpha = 1 - secondary_level(LEVEL)
     return (
         f"The {headline} is the headline. The other metrics and the rubric dimensions are "
         f"corrected for multiple comparisons (Westfall and Young; p ≤ {alpha:g}, "
@@ -66,7 +69,6 @@ def compare_page(
     *,
     versus: Versus | None = None,
     others: bool | None = None,
-    level: float = 0.95,
 ) -> list[Both]:
     """The rows of `deltas` of every metric of a page: about these evals, and tasks like these.
 
@@ -75,7 +77,6 @@ def compare_page(
         baseline: as for `deltas`, and so is `versus`.
         versus: two configurations or two iterations.
         others: False for the headline alone, True for all metrics but it.
-        level: of the headline; the others have `secondary_level`.
 
     Returns:
         Rows of `deltas`, two a comparison, each with the p that decides in `p_adjusted`. Where
@@ -83,7 +84,7 @@ def compare_page(
     """
     found = (
         both
-        for metrics, of in _tests(ws, others, level)
+        for metrics, of in _tests(ws, others)
         for both in compare_scopes(ws, metrics, baseline, versus=versus, level=of)
     )
     return [
@@ -108,8 +109,6 @@ def overview_by_eval(
     *,
     versus: Versus | None = None,
     others: bool | None = None,
-    level: float = 0.95,
-    statistic: Callable[..., Any] = deltas_by_eval,
 ) -> list[Row]:
     """The rows of `deltas_by_eval` of every metric of a page; as `compare_page`.
 
@@ -117,21 +116,15 @@ def overview_by_eval(
     """
     return [
         row
-        for metrics, of in _tests(ws, others, level)
-        for row in statistic(ws, metrics, baseline, versus=versus, level=of).to_dicts()
+        for metrics, of in _tests(ws, others)
+        for row in deltas_by_eval(ws, metrics, baseline, versus=versus, level=of).to_dicts()
     ]
 
 
-def overview_of_these(ws: Workspace, baseline: str | None = None, **how: Any) -> list[Row]:
-    """The rows of `overview` about these evals alone."""
-    rows = overview_by_eval(ws, baseline, statistic=deltas, **how)
-    return [{"p_adjusted": row["p"], **row} for row in rows]
-
-
-def _tests(ws: Workspace, others: bool | None, level: float) -> list[tuple[str | list[str], float]]:
+def _tests(ws: Workspace, others: bool | None) -> list[tuple[str | list[str], float]]:
     """Metrics that are asked about together, and at which level; also those without a figure."""
-    tests: list[tuple[str | list[str], float]] = [(headline_of(metrics_of(ws)), level)]
-    tests.append((secondary_metrics(ws), secondary_level(level)))
+    tests: list[tuple[str | list[str], float]] = [(headline_of(metrics_of(ws)), LEVEL)]
+    tests.append((secondary_metrics(ws), secondary_level(LEVEL)))
     return tests if others is None else [tests[others]]
 
 
@@ -314,7 +307,7 @@ def decide_look(workspace: Path, iteration: int, looks: Looks, runs: int) -> str
 
     ws = load(workspace).select(iteration=f"iteration-{iteration}")
     answer = partial(deltas, metric=headline_of(metrics_of(ws)))
-    found = take_looks(ws, looks, 0.95, answer).filter(pl.col("look") <= runs)
+    found = take_looks(ws, looks, LEVEL, answer).filter(pl.col("look") <= runs)
     ended = found.filter("decides").to_dicts()
     if not ended or len(ended) < found.select(SIDES).n_unique():
         return None
