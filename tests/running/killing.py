@@ -182,12 +182,13 @@ def check_log(job: Job, log: Path) -> int:
 @contextlib.contextmanager
 def served(log: Path, latency: float) -> Iterator[str]:
     """The stand-in, served by a process of its own."""
-    command = [sys.executable, "-m", "tests.stand_in"]
-    command += ["--log", str(log), "--latency", str(latency)]
+    command = [sys.executable, "-m", "tests.stand_in", str(latency), str(log)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
-            yield server.stdout.readline().strip()
+            address = server.stdout.readline().strip()
+            assert address, "it has ended"
+            yield address
         finally:
             server.terminate()
 

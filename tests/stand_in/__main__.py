@@ -1,4 +1,4 @@
-"""Serve the stand-in by itself: `python -m tests.stand_in SECONDS`, each answer so late."""
+"""Serve the stand-in by itself: `python -m tests.stand_in SECONDS [LOG]`, each answer so late."""
 
 import signal
 import sys
@@ -9,6 +9,7 @@ from . import RiggedStandIn, serve
 done = threading.Event()
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: done.set())
-with serve(RiggedStandIn(latency=float(sys.argv[1]))) as address:
+_, seconds, *log = sys.argv
+with serve(RiggedStandIn(latency=float(seconds), log=log[0] if log else None)) as address:
     print(address, flush=True)
     done.wait()

@@ -10,11 +10,12 @@ skill, its name and description are listed, and the model gets its body when it 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import Any, Literal
 
 from skill_eval_nb.grading.sandbox import BoxLimits, SandboxMissing
 from skill_eval_nb.grading.sandbox import why_not as no_sandbox
@@ -30,11 +31,8 @@ from skill_eval_nb.models import (
     load_prices,
 )
 
-from ..protocol import ON_EVENTS, Execution, Executor, Task
+from ..protocol import ON_EVENTS, Execution, Executor, Limits, Task
 from .toolbox import SYSTEM, Toolbox, stage_for_agent, tools
-
-if TYPE_CHECKING:
-    from skill_eval_nb.models import Client
 
 
 class Recording:
@@ -82,85 +80,78 @@ class OutOfTurns(AgentStopped):
     """The model was not done within the limit of turns."""
 
 
-@dataclass(frozen=True)
-class AgentLoop:
-    """One run.
+async def work_on(
+    task: Task,
+    request: Mapping[str, Any],
+    send: Callable[..., Awaitable[Reply]],
+    toolbox: Toolbox,
+    recording: Recording,
+) -> str:
+    """Work on a task to the end, or until the skill is opened if that is enough.
 
-    Attributes:
+    Args:
         task: what to do.
         request: the part that all requests of the run share: model, tools and options.
-        client: how the model is reached.
-        meter: the meter for each call.
+        send: sends a request through the run's meter.
         toolbox: the tools of the model.
         recording: collects the events.
+
+    Returns:
+        The model's last words.
+
+    Raises:
+        AgentStopped: if the run ends in a way that cannot be graded.
+        ModelFault, BudgetSpent: as for `Client.send`.
+        SandboxMissing, OSError: as for `Toolbox.use`.
     """
-
-    task: Task
-    request: Mapping[str, Any]
-    client: Client
-    meter: Meter
-    toolbox: Toolbox
-    recording: Recording
-
-    async def done(self) -> str:
-        """Work to the end, or until the skill is opened if that is enough.
-
-        Returns:
-            The model's last words.
-
-        Raises:
-            AgentStopped: if the run ends in a way that cannot be graded.
-            ModelFault, BudgetSpent: as for `Client.send`.
-            SandboxMissing, OSError: as for `Toolbox.use`.
-        """
-        limits = self.task.limits
-        until = time.monotonic() + limits.seconds
-        messages: list[dict[str, Any]] = [
-            {"role": "user", "content": [{"type": "text", "text": self.task.prompt}]}
-        ]
-        for _ in range(limits.turns):
-            reply = await self._send_messages(messages, self._time_left(until))
-            self.recording.add_answer(reply)
-            if not _goes_on(reply):
-                return reply.text
-            messages.append({"role": "assistant", "content": reply.content})
-            uses = [block for block in reply.content if block.get("type") == "tool_use"]
-            if uses:
-                results = [await self._use_tool(block, until) for block in uses]
-                messages.append({"role": "user", "content": results})
-                self.recording.add("user", message=messages[-1])
-            if self.task.until_opened and self.toolbox.skill_used:
-                return reply.text
-        raise OutOfTurns(
-            f"The model was not done after {limits.turns} answers, the limit of a run. A higher "
-            "one is set with Limits(turns=…)."
-        )
-
-    async def _send_messages(self, messages: list[dict[str, Any]], seconds: float) -> Reply:
-        request = {**self.request, "messages": mark_for_cache(messages)}
+    limits, until = task.limits, time.monotonic() + task.limits.seconds
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": task.prompt}]}
+    ]
+    for _ in range(limits.turns):
+        asked, left = {**request, "messages": mark_for_cache(messages)}, _time_left(until, limits)
         try:
-            return await self.client.send(request, meter=self.meter, deadline=seconds)
+            reply = await send(asked, deadline=left)
         except ValueError as fault:  # the model's last answer cannot be sent back as JSON
             raise AgentStopped(f"The next request could not be made: {fault}") from fault
+        recording.add_answer(reply)
+        if not _goes_on(reply):
+            return reply.text
+        messages.append({"role": "assistant", "content": reply.content})
+        results = [
+            await _use_tool(toolbox, block, _time_left(until, limits))
+            for block in reply.content
+            if block.get("type") == "tool_use"
+        ]
+        if results:
+            messages.append({"role": "user", "content": results})
+            recording.add("user", message=messages[-1])
+        if task.until_opened and toolbox.skill_used:
+            return reply.text
+    raise OutOfTurns(
+        f"The model was not done after {limits.turns} answers, the limit of a run. A higher "
+        "one is set with Limits(turns=…)."
+    )
 
-    async def _use_tool(self, block: Mapping[str, Any], until: float) -> dict[str, Any]:
-        left = self._time_left(until)
-        result = await self.toolbox.use(block.get("name"), block.get("input"), left)
-        return {
-            "type": "tool_result",
-            "tool_use_id": block.get("id"),
-            "content": [{"type": "text", "text": result.text}],
-            "is_error": result.is_error,
-        }
 
-    def _time_left(self, until: float) -> float:
-        left = until - time.monotonic()
-        if left > 0:
-            return left
-        raise AgentStopped(
-            f"The run took longer than {self.task.limits.seconds:g} s, the limit of a run. A "
-            "higher one is set with Limits(seconds=…)."
-        )
+async def _use_tool(toolbox: Toolbox, block: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    result = await toolbox.use(block.get("name"), block.get("input"), seconds)
+    return {
+        "type": "tool_result",
+        "tool_use_id": block.get("id"),
+        "content": [{"type": "text", "text": result.text}],
+        "is_error": result.is_error,
+    }
+
+
+def _time_left(until: float, limits: Limits) -> float:
+    left = until - time.monotonic()
+    if left > 0:
+        return left
+    raise AgentStopped(
+        f"The run took longer than {limits.seconds:g} s, the limit of a run. A higher one is set "
+        "with Limits(seconds=…)."
+    )
 
 
 def mark_for_cache(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -245,8 +236,8 @@ class MessagesApi:
             connected = nullcontext(task.client) if task.client else connect(task.connection)
             async with connected as client:
                 request = self._common_fields(task, listed)
-                work = AgentLoop(task, request, client, tally, toolbox, recording)
-                text = await work.done()
+                send = partial(client.send, meter=tally)
+                text = await work_on(task, request, send, toolbox, recording)
         except (AgentStopped, BudgetSpent, ModelFault, SandboxMissing) as fault:
             reason = str(fault)
             out_of_turns = isinstance(fault, OutOfTurns)
