@@ -154,12 +154,6 @@ def versions(*rows: Row) -> pl.DataFrame:
     return pl.DataFrame(list(rows), infer_schema_length=None)
 
 
-def with_later(number: int) -> pl.DataFrame:
-    first = version("v0", 0.5, result="baseline", is_current_best=True)
-    others = [version(f"v{n}", 0.6, **against("v0", 0.1, 0.2)) for n in range(1, number + 1)]
-    return versions(first, *others)
-
-
 WON = versions(
     version("v0", 0.3, result="baseline"),
     version("v1", 0.8, result="won", is_current_best=True, **against("v0", 0.5)),
@@ -193,11 +187,6 @@ ASKED = attempts(
 )
 ZERO = attempts((True, "nnn"), (False, "nnn"))
 QUERY = {"workspace": "w", "skill": "s", "should_trigger": True, "query": "q"}
-
-
-def described(*descriptions: str | None) -> pl.DataFrame:
-    """The same queries under several descriptions."""
-    return pl.concat(ZERO.with_columns(description=pl.lit(one, pl.String)) for one in descriptions)
 
 
 PLAN = {

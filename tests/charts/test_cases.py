@@ -29,7 +29,7 @@ from skill_eval_nb.charts import (
     variance_components,
 )
 from skill_eval_nb.charts.checks import MOST
-from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE
+from skill_eval_nb.stats.agreement import HUMAN, ITSELF
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.columns import to_pandas
 from tests.charts.made import (
@@ -41,7 +41,6 @@ from tests.charts.made import (
     against,
     checked,
     checks,
-    described,
     factorial,
     given_to,
     grid,
@@ -56,7 +55,6 @@ from tests.charts.made import (
     steps,
     version,
     versions,
-    with_later,
 )
 from tests.charts.specs import (
     axes_of,
@@ -116,16 +114,7 @@ OF_CHECKS: Cases = {
     ),
     "not scored": lambda: expectation_matrix(checked("?")),
     "a dot of each class": lambda: discrimination(FOUR),
-    "against the other side": lambda: discrimination(FOUR, baseline="with_skill"),
     "six evals": lambda: discrimination(pl.concat(NAMED_EVALS)),
-    "one not scored": lambda: discrimination(
-        pl.concat(NAMED_EVALS[:3]).with_columns(
-            passed=pl.when(pl.arange(pl.len()) > 0).then("passed")
-        )
-    ),
-    "twelve in one place": lambda: discrimination(
-        checks(*((f"check {at}", (3, 3), (0, 3)) for at in range(12)))
-    ),
     "one too many for a dot each": lambda: discrimination(
         checks(*((f"check {at}", (at % 3, 3), (at % 2, 3)) for at in range(MOST + 1)))
     ),
@@ -167,14 +156,6 @@ SIX = {
     for at, rate in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 1)
 }
 """Six evals of three runs a side, the skill always 30 points above."""
-LEANS = runs_of(
-    *(
-        {"eval_id": str(n), "eval_name": f"eval-{n}", "configuration": side, "run_number": 1}
-        | {"pass_rate": passed / 5, "passed": passed, "failed": 5 - passed, "total": 5}
-        for n in range(4)
-        for side, passed in zip(SIDES, (5, 1), strict=True)
-    )
-)
 OF_DELTAS: Cases = {
     "means of both sides, sorted": lambda: charts.deltas(
         rated(
@@ -195,21 +176,11 @@ OF_DELTAS: Cases = {
     "evals without a pair": lambda: charts.deltas(
         rated({"1": ([1.0], [1.0])} | dict.fromkeys("23456789", ([1.0], [])))
     ),
-    "evals of one name": lambda: charts.deltas(
-        runs_of(
-            *(
-                {"eval_id": name, "eval_name": "same", "configuration": side, "pass_rate": 0.5}
-                for name in "12"
-                for side in SIDES
-            )
-        )
-    ),
     "two comparisons": lambda: charts.deltas(rated(dict.fromkeys("12", ([1.0], [0.5], [0.75])))),
     "many evals": lambda: charts.deltas(paired(*(at / 200 for at in range(99)))),
     "of many evals the largest": lambda: forest(world(evals=100, runs=2)),
     "helps": lambda: forest(rated(SIX)),
     "the same": lambda: forest(rated(dict.fromkeys(SIX, [[0.5] * 3] * 2))),
-    "what single runs lean to": lambda: forest(LEANS),
     "dimensions": lambda: forest(world(evals=6, runs=3, dimensions=4), by="dimension"),
     "two iterations": lambda: forest(
         world(evals=6, runs=2, iterations=2), versus=("iteration-2", "iteration-1")
@@ -247,22 +218,8 @@ TWICE = [row | {"judging": at} for row in TWO for at in (1, 2)]
 HUMANS = pl.DataFrame(
     {"eval_id": ["1"] * 2, "run_number": [1, 2], "dimension": ["Clarity"] * 2, "score": [5, 1]}
 )
-PAIRS = [
-    {"run_number": run, "judge_model": judge, "judging": at, "score": score and float(score)}
-    for run, judge, scores in (
-        *((1, "a", (5, 4, None)), (1, "b", (3,)), (2, "a", (2,)), (2, "b", (2, 1))),
-        *((3, "b", (4,)),),
-    )
-    for at, score in enumerate(scores, 1)
-]
 BY_HAND = HUMANS.with_columns(run_number=1, judging=pl.Series([1, 2]))
 OF_JUDGES: Cases = {
-    **{
-        f"pairs, {kind}": lambda kind=kind: judge_confusion(
-            judged([*PAIRS, *(row | {"dimension": "Scope"} for row in PAIRS[:2])]), kind=kind
-        )
-        for kind in (ITSELF, JUDGE)
-    },
     "two judges": lambda: judge_confusion(judged(TWICE)),
     "a human": lambda: judge_confusion(judged(TWICE), HUMANS),
     "itself, though there is a human": lambda: judge_confusion(judged(TWICE), HUMANS, kind=ITSELF),
@@ -270,35 +227,13 @@ OF_JUDGES: Cases = {
         judged([{"judging": at, "score": score} for at, score in enumerate([3.5, 9.0, 4.0], 1)])
     ),
     "no human": lambda: judge_confusion(judged(TWO), kind=HUMAN),
-    "many panels": lambda: judge_confusion(
-        judged(
-            [
-                {"run_number": run, "judging": at, "dimension": f"D{number}"}
-                | {"score": 3.0 + (at == 2 and run <= number)}
-                for number in range(20)
-                for run in range(1, 21)
-                for at in (1, 2)
-            ]
-        )
-    ),
     "a table by hand with a gap": lambda: judge_confusion(
         BY_HAND.with_columns(score=pl.Series([3.0, math.nan]))
-    ),
-    "most comes from": lambda: variance_components(
-        judged(
-            [
-                *(row for name in "AB" for row in grid([[1, 1, 1], [3, 3, 3], [5, 5, 4]], name)),
-                *grid([[1, 5, 3]] * 3, "C"),
-            ]
-        )
     ),
     "the judge": lambda: variance_components(judged(factorial(1, 1, 4))),
     "no one source": lambda: variance_components(judged(factorial(1, 1, 1))),
     "the skill's side": lambda: variance_components(
         judged(factorial(1, 1, 4, configuration="without_skill") + factorial(4, 1, 1))
-    ),
-    "n is of the largest": lambda: variance_components(
-        judged(factorial(4, 1, 1, dimension="A") + factorial(4, 1, 1, n=2, dimension="B"))
     ),
     "not to be told apart": lambda: variance_components(judged(grid([[1], [4], [5]]))),
     "one eval": lambda: variance_components(judged(grid([[1, 5]]))),
@@ -312,7 +247,6 @@ OF_JUDGES: Cases = {
 
 OF_VERSIONS: Cases = {
     "the best": lambda: lineage(WON),
-    **{f"{n} later": lambda n=n: lineage(with_later(n)) for n in (1, 3)},
     "an interval that is cut off": lambda: lineage(
         versions(
             version("v0", 0.9, result="baseline"),
@@ -323,12 +257,6 @@ OF_VERSIONS: Cases = {
         versions(
             version("v0", 0.5, result="baseline", is_current_best=True),
             version("v1", None, "v0", None),
-        )
-    ),
-    "many": lambda: lineage(
-        versions(
-            version("v0", 0.1, result="baseline", is_current_best=True),
-            *(version(f"v{n}", 0.2, **against(f"v{n - 1}", 0.1)) for n in range(1, 30)),
         )
     ),
     "several skills": lambda: lineage(pl.concat([WON, WON.with_columns(workspace=pl.lit("x"))])),
@@ -377,11 +305,6 @@ OF_PLANS: Cases = {
     "too small an effect": lambda: plan_curve(WORLD, effect=0.001),
     "assumed": lambda: plan_curve(stats.plan(components=ASSUMED, target_se=0.2, max_evals=20)),
     "every dimension": lambda: plan_curve(WORLD, None, effect=1.0),
-    "two iterations": lambda: plan_curve(
-        world(evals=6, runs=2, iterations=3, dimensions=0),
-        effect=0.5,
-        iteration=["iteration-1", "iteration-2"],
-    ),
     "no baseline": lambda: plan_curve(world(configurations=("red", "blue"))),
 }
 
@@ -401,18 +324,6 @@ OF_RUBRIC: Cases = {
     ),
     "differ": lambda: rubric_dimensions(numbered(of_sides(Clarity=(4, 3.2), Scope=(2, 3.25)))),
     "alike": lambda: rubric_dimensions(numbered(of_sides(Clarity=(3, 3)))),
-    "one side": lambda: rubric_dimensions(
-        numbered(
-            [
-                {"run_number": run, "dimension": name, "score": score}
-                for name, both in (("Clarity", (4.0, 4.0)), ("Scope", (3.0, 5.0)))
-                for run, score in enumerate(both)
-            ]
-        )
-    ),
-    "no eval with both": lambda: rubric_dimensions(
-        numbered([{"score": 5.0}, {"eval_id": "2", "configuration": "without_skill", "score": 1.0}])
-    ),
     "what differs most comes first": lambda: rubric_dimensions(
         numbered(of_sides(Little=(3, 3), Much=(5, 2), Worse=(1, 2)))
     ),
@@ -436,17 +347,6 @@ OF_RUBRIC: Cases = {
         numbered([*given_to("with_skill", 5, 5, 5, 4), *given_to("without_skill", 3, 5)])
     ),
     "room above": lambda: score_distributions(numbered(given_to("with_skill", 5, 4, 4, 4))),
-    "the nearest to the ceiling come first": lambda: score_distributions(
-        numbered(
-            [
-                row
-                for number in range(20)
-                for row in given_to(
-                    "with_skill", *[5] * number, *[1] * (20 - number), dimension=f"D{number}"
-                )
-            ]
-        )
-    ),
     "six configurations": lambda: score_distributions(
         numbered([row for at in range(6) for row in given_to(f"c{at}", *[3.0] * (at + 1))])
     ),
@@ -467,8 +367,6 @@ TRIGGERED: dict[str, Callable[[], Any]] = {
     "two descriptions": lambda: pl.concat(
         [ASKED.with_columns(description=pl.lit("plain")), BETTER], how="diagonal"
     ),
-    "unknown beside another": lambda: described(None, "x"),
-    "nine descriptions": lambda: described(*map(str, range(9))),
     "very many": lambda: attempts(
         *((at % 2 == 0, "tn" if at < 20 else "tt") for at in range(6000))
     ),
@@ -499,13 +397,11 @@ OF_TRIGGERS: Cases = {
         for chart in (trigger_rates, trigger_confusion)
     },
     "the best of three rounds": lambda: trigger_rounds(FOUND),
-    "the first is kept": lambda: trigger_rounds(rounds((0.5, 0.4), (0.7, 0.3), best=1)),
     "none is chosen": lambda: trigger_rounds(rounds((0.5, 0.4), (0.7, 0.3))),
     "rounds of a workspace": lambda: trigger_rounds(workspace(optimizations=SEARCHED)),
     "rounds of two": lambda: trigger_rounds(
         workspace(optimizations=[row | {"workspace": of} for of in "wx" for row in SEARCHED])
     ),
-    "many rounds": lambda: trigger_rounds(rounds(*((0.5, 0.5) for _ in range(40)), best=3)),
     "no search": lambda: trigger_rounds(workspace()),
 }
 
