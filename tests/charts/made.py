@@ -53,11 +53,12 @@ def runs_of(*rows: Row) -> Workspace:
     return workspace(runs=[run_keys(run_number=at, **GRADED) | row for at, row in numbered])
 
 
-def rated(evals: dict[str, tuple], metric: str = "pass_rate") -> Workspace:
+def rated(evals: dict[str, tuple], metric: str = "pass_rate", **more: Any) -> Workspace:
     """A workspace of runs: of each eval the figures of its runs, a side after the other."""
     return runs_of(
         *(
             {"eval_id": name, "eval_name": f"eval-{name}", "configuration": side, metric: value}
+            | more
             for name, both in evals.items()
             for side, values in zip((*SIDES, "old_skill"), both, strict=False)
             for value in values

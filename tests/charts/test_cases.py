@@ -176,6 +176,9 @@ OF_DELTAS: Cases = {
     "evals without a pair": lambda: charts.deltas(
         rated({"1": ([1.0], [1.0])} | dict.fromkeys("23456789", ([1.0], [])))
     ),
+    "evals of one name": lambda: charts.deltas(
+        rated({"1": ([1.0], [0.5]), "2": ([1.0], [0.5])}, eval_name="same")
+    ),
     "two comparisons": lambda: charts.deltas(rated(dict.fromkeys("12", ([1.0], [0.5], [0.75])))),
     "many evals": lambda: charts.deltas(paired(*(at / 200 for at in range(99)))),
     "of many evals the largest": lambda: forest(world(evals=100, runs=2)),
@@ -227,6 +230,15 @@ OF_JUDGES: Cases = {
         judged([{"judging": at, "score": score} for at, score in enumerate([3.5, 9.0, 4.0], 1)])
     ),
     "no human": lambda: judge_confusion(judged(TWO), kind=HUMAN),
+    "many panels": lambda: judge_confusion(
+        judged(
+            [
+                {"judging": at, "dimension": f"D{number}", "score": 3.0 + at * (number == 7)}
+                for number in range(14)
+                for at in (0, 1)
+            ]
+        )
+    ),
     "a table by hand with a gap": lambda: judge_confusion(
         BY_HAND.with_columns(score=pl.Series([3.0, math.nan]))
     ),
@@ -259,6 +271,7 @@ OF_VERSIONS: Cases = {
             version("v1", None, "v0", None),
         )
     ),
+    "many": lambda: lineage(versions(*(version(f"v{n}", 0.2) for n in range(10)))),
     "several skills": lambda: lineage(pl.concat([WON, WON.with_columns(workspace=pl.lit("x"))])),
     "as history.json states it": lambda: lineage(
         Workspace.from_tables({"history": STATED_VERSIONS})
@@ -402,6 +415,7 @@ OF_TRIGGERS: Cases = {
     "rounds of two": lambda: trigger_rounds(
         workspace(optimizations=[row | {"workspace": of} for of in "wx" for row in SEARCHED])
     ),
+    "many rounds": lambda: trigger_rounds(rounds(*((0.5, 0.5) for _ in range(15)), best=2)),
     "no search": lambda: trigger_rounds(workspace()),
 }
 

@@ -8,7 +8,8 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import versions
-from skill_eval_nb.widgets.diff import Diff, compare
+from skill_eval_nb.widgets.diff import Diff, choose_versions, compare
+from skill_eval_nb.widgets.explore.choice import suites_of, turned_workspace
 from skill_eval_nb.widgets.ui import Node
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.checkout import ROOT
@@ -79,6 +80,20 @@ def of(tmp_path):
         return compare(tmp_path / "old", tmp_path / "new")
 
     return compared_files
+
+
+def test_a_side_without_the_skill_has_no_version(tmp_path):
+    ws = sen.load(workspace(tmp_path))
+    (suite,) = suites_of(turned_workspace(ws), turned=True)
+    names = [f"iteration-{n}/skill-snapshot/with_skill" for n in (1, 2)]
+    for side, kept in (
+        ("with_skill", names),
+        ("without_skill", [None] * 2),
+        ("baseline", [None] * 2),
+    ):
+        every, found = choose_versions(ws, suite, ("iteration-1", "iteration-2"), side, {})
+        assert [one and one.name for one in found] == kept
+        assert list(every) == names
 
 
 def test_what_became_of_each_file(of, tmp_path):

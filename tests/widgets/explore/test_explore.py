@@ -145,6 +145,18 @@ def test_every_run_is_drawn_once_where_its_figure_is():
         assert [drawn[run] for run in keys] == pytest.approx(wanted, abs=1)
 
 
+def test_a_point_of_a_dimension_selects_its_run_and_stays_pressed():
+    panel = explorer()
+    after(panel, "see", "tab", "dimensions")
+    act, _ = next(point for point in points(panel) if len(point[0]) == 6)
+    after(panel, *act)
+    (run,) = panel.selection.iter_rows(named=True)
+    name = f"{run['eval_name']} {run['configuration']} run {run['run_number']}"
+    assert act[2:] == [run["iteration"], "behaviour_focus", run["configuration"], name]
+    (pressed,) = find(panel._tree, aria_pressed="true", cls="sen-x-point")
+    assert pressed[1]["on"]["click"] == act
+
+
 def test_outputs_that_are_gone_or_were_never_stored_are_said() -> None:
     other = explorer(sen.from_table(explorer().source.ws.polars("runs").drop("path")))
     assert "no outputs stored" in after(other, "see", "tab", "outputs")
