@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from skill_eval_nb.disk import decode_text, read_bytes, write_atomic
 from skill_eval_nb.documents.tools import Part
@@ -64,12 +64,7 @@ _OF_SAMPLE = ("executor_model", "judge_model")
 _NEVER = "1970-01-01T00:00:00+00:00"
 
 
-def write_inspect(
-    ws: Workspace,
-    folder: str | os.PathLike[str],
-    format: Literal["eval", "json"] = "eval",  # noqa: A002 -- as `write_tables` calls it
-    timestamp: str | None = None,
-) -> Written:
+def write_inspect(ws: Workspace, folder: str | os.PathLike[str]) -> Written:
     """Write the runs as logs that inspect_ai's viewer and data frames open.
 
     There is one log per iteration and configuration of a skill (and per model, if there are
@@ -88,20 +83,14 @@ def write_inspect(
     Args:
         ws: what `load` returned.
         folder: where to write; created if missing.
-        format: `eval`, which is inspect_ai's own, or `json`.
-        timestamp: when the logs were made, ISO 8601; the newest `started_at` of their runs if
-            not given.
 
     Returns:
         the paths, and in `losses` what the logs cannot hold.
 
     Raises:
         ModuleNotFoundError: inspect_ai is missing; the message says how to install it.
-        ValueError: if the format is another.
         OSError: a file cannot be written.
     """
-    if format not in ("eval", "json"):
-        raise ValueError(f"Logs are not written as `{format}`. Formats: eval, json.")
     try:
         from inspect_ai.log import write_eval_log_async
     except ImportError as error:
@@ -115,13 +104,13 @@ def write_inspect(
         if there := sum(map(Path.is_dir, paths)):
             losses["left out: the files that runs have put out; `path` says where they lie"] = there
     for path, part in _log_parts(ws):
-        log = _build_log(part, timestamp, losses)
+        log = _build_log(part, losses)
         # a loop may run in this thread, as it does in a notebook
         with tempfile.TemporaryDirectory() as aside, ThreadPoolExecutor(1) as thread:
-            log_file = Path(aside, f"log.{format}")
+            log_file = Path(aside, "log.eval")
             thread.submit(asyncio.run, write_eval_log_async(log, log_file)).result()
             data = log_file.read_bytes()
-        written.append(write_atomic(Path(folder, f"{path}.{format}"), data, root=folder))
+        written.append(write_atomic(Path(folder, f"{path}.eval"), data, root=folder))
     return Written(
         written,
         [*(f"{what} ({count(number, 'run')})" for what, number in losses.items()), *_left_out(ws)],
@@ -189,7 +178,7 @@ def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
                 yield home / folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
 
 
-def _build_log(part: _Part, timestamp: str | None, losses: Counter[str]) -> EvalLog:
+def _build_log(part: _Part, losses: Counter[str]) -> EvalLog:
     from inspect_ai import log as inspect
     from inspect_ai.model import ModelConfig
     from inspect_ai.viewer import ViewerConfig
@@ -201,7 +190,7 @@ def _build_log(part: _Part, timestamp: str | None, losses: Counter[str]) -> Eval
     model = next((run["executor_model"] for run in runs if run["executor_model"]), "none/none")
     stamps = [time for run in runs if (time := _utc(run["started_at"]))]
     ends = [_utc(run["started_at"], run["time_seconds"] or 0) for run in runs]
-    created = _utc(timestamp) or next(reversed(sort_stamps(stamps)), None)
+    created = next(reversed(sort_stamps(stamps)), None)
     if created is None:
         losses["a log needs a time, and no run states one: dated 1970"] += len(runs)
     ids = list(dict.fromkeys(run["eval_id"] for run in runs))

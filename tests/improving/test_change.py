@@ -156,6 +156,24 @@ def test_what_is_new_is_like_those_beside_it(tmp_path, field, there, new, found)
     assert after(path, new)[0][field] == [there if one is ... else one for one in found]
 
 
+@pytest.mark.parametrize(
+    ("evals", "part", "field"),
+    [
+        (
+            [{"id": 1, "prompt": "Do", "expectations": ["One", {"a": 2}]}],
+            "expectations",
+            "",
+        ),
+        ([{"id": 1, "prompt": "Do", "quality_rubric": "none"}], "dimensions", "quality_rubric"),
+        ([1, {"id": 1, "prompt": "Do"}], "expectations", "evals"),
+    ],
+)
+def test_nothing_that_cannot_be_read_is_lost(tmp_path, evals, part, field):
+    new = {"name": "new"} if part == "dimensions" else "New"
+    (why,) = preview(draft(part, new), suite(tmp_path, evals)).refused.values()
+    assert why == f"`{field or part}` cannot be read whole: correct it first"
+
+
 @pytest.mark.parametrize("name", ["iterations", "test-cases", "skill-creator"])
 def test_what_is_added_to_bundled_suites_brings_no_problem(tmp_path, name):
     folder = shutil.copytree(ROOT / "data" / f"{name}-workspace", tmp_path / f"{name}-workspace")

@@ -109,6 +109,9 @@ CASES: dict[str, Workspace] = {
             *(check(row, "never scored", None) for row in TWO),
         ],
     ),
+    "more checks that fail than are shown": workspace(
+        runs=TWO, expectations=[check(row, f"check {n}", False) for n in range(7) for row in TWO]
+    ),
     "checks that tell the sides apart": workspace(
         runs=FOUR_EACH,
         expectations=[

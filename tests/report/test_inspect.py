@@ -78,9 +78,8 @@ def assert_same(ws: sen.Workspace, back: sen.Workspace) -> None:
 @pytest.mark.parametrize("path", WORKSPACES, ids=lambda path: path.name)
 def test_written_and_read_again_is_equal(path, inspect_ai, tmp_path):
     """Runs, verdicts and the headline come back; what a log has no place for is named."""
-    format_ = "json" if path.name == "tdd-workspace" else "eval"
     ws = sen.load(path)
-    written = sen.report.write_inspect(ws, tmp_path / path.name, format_)
+    written = sen.report.write_inspect(ws, tmp_path / path.name)
     back = sen.load(tmp_path)
     assert_same(ws, back)
     assert verdicts(back) == verdicts(ws)
@@ -243,8 +242,6 @@ def test_without_inspect(tmp_path, monkeypatch):
     result = run("convert", WORKSPACES[0], "--to", "inspect", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "skill-eval-nb[inspect]" in result.stderr
-    with pytest.raises(ValueError, match="eval, json"):
-        sen.report.write_inspect(ws, tmp_path, "zip")  # type: ignore[arg-type]
 
 
 def test_shell(inspect_ai, tmp_path):
@@ -262,5 +259,5 @@ def test_shell(inspect_ai, tmp_path):
 def test_other_peoples_workspaces(inspect_ai, corpus_loaded, tmp_path):
     for at, ws in enumerate(corpus_loaded[::6]):  # there are 461 logs to be made of all
         if ws.runs.height:
-            sen.report.write_inspect(ws, tmp_path / f"{at}", "json" if at % 2 else "eval")
+            sen.report.write_inspect(ws, tmp_path / f"{at}")
             assert_same(ws, sen.load(tmp_path / f"{at}"))
