@@ -160,7 +160,7 @@ def test_what_is_new_is_like_those_beside_it(tmp_path, field, there, new, found)
     ("evals", "part", "field"),
     [
         (
-            [{"id": 1, "prompt": "Do", "expectations": ["One", {"a": 2}]}],
+            [{"id": 1, "prompt": "Do", "expectations": ["One", None]}],
             "expectations",
             "",
         ),
