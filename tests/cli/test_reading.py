@@ -303,8 +303,6 @@ def test_the_demo(tmp_path, monkeypatch):
     for told in ("made up", "done: 36 of 36 runs", "done: 6 of 6 runs"):
         assert told in result.stdout  # the last of the skill that teaches this shell
     benchmark = (out / "release-notes-workspace" / "benchmark.md").read_text()
-    assert "**No verdict on whether with_skill helps on these 6 evals.**" in benchmark
-    assert "The stand-in is not a model" in benchmark
     assert "The same in every run, and so left out of the tables: cost" in benchmark
     made = {"release-notes-workspace", "evaluate-a-skill-workspace"}
     assert {path.name for path in out.iterdir()} == {*made, bundled.name}
