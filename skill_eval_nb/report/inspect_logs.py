@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from statistics import fmean
@@ -26,7 +26,7 @@ from skill_eval_nb.tables.columns import RUN_KEYS
 from skill_eval_nb.text import count
 
 from .export import Written
-from .measured import NO_ITERATION, Slice, folders, free, safe_name, slices
+from .measured import Slice, folders, free, safe_name, slices
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample, EvalScore
@@ -68,7 +68,8 @@ def write_inspect(ws: Workspace, folder: str | os.PathLike[str]) -> Written:
     """Write the runs as logs that inspect_ai's viewer and data frames open.
 
     There is one log per iteration and configuration of a skill (and per model, if there are
-    several), such as `iteration-1/with_skill.eval`. An eval is a sample and a run an epoch. The
+    several), such as `tdd-workspace/iteration-1/with_skill.eval`; those of a single iteration go
+    into `folder` itself. An eval is a sample and a run an epoch. The
     pass rate, checks and dimensions are scores; the other columns of `runs`, calls of tools,
     claims, notes and suggestions are the sample's metadata, and `transcript.jsonl`, if it is
     next to a run, its messages.
@@ -154,28 +155,25 @@ def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
     places = [(slice_, slice_.of(ws)) for slice_ in slices(ws)]
     places = [(slice_, part) for slice_, part in places if part.polars("runs").height]
     others = [key for key in _KEYS if key not in _OF_RUN]
-    names = list(dict.fromkeys(slice_.workspace for slice_, _ in places))
-    homes = folders([Slice(name, "", NO_ITERATION) for name in names])
-    for name, home in zip(names, homes, strict=True):
-        mine = [(slice_, part) for slice_, part in places if slice_.workspace == name]
-        below = folders([replace(slice_, workspace="") for slice_, _ in mine])
-        for folder, (place, part) in zip(below, mine, strict=True):
-            rows = {
-                table: part.polars(table).drop(others).rows_by_key(_OF_RUN, named=True)
-                for table in ("expectations", "rubric_scores", *_REMARKS)
-            }
-            evals = {row["eval_id"]: row for row in part.polars("evals").to_dicts()}
-            reasons = {
-                row["path"]: row["message"]
-                for row in part.polars("problems").to_dicts()
-                if row["code"] in ("errored-run", "executed-run")
-            }
-            runs_ = part.polars("runs")
-            sides = runs_.rows_by_key("configuration", named=True, include_key=True)
-            taken = set[str]()
-            for side, runs in sides.items():
-                known = _Part(ws.path, place, side, runs, evals, rows, reasons)
-                yield home / folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
+    for folder, (place, part) in zip(
+        folders([slice_ for slice_, _ in places]), places, strict=True
+    ):
+        rows = {
+            table: part.polars(table).drop(others).rows_by_key(_OF_RUN, named=True)
+            for table in ("expectations", "rubric_scores", *_REMARKS)
+        }
+        evals = {row["eval_id"]: row for row in part.polars("evals").to_dicts()}
+        reasons = {
+            row["path"]: row["message"]
+            for row in part.polars("problems").to_dicts()
+            if row["code"] in ("errored-run", "executed-run")
+        }
+        runs_ = part.polars("runs")
+        sides = runs_.rows_by_key("configuration", named=True, include_key=True)
+        taken = set[str]()
+        for side, runs in sides.items():
+            known = _Part(ws.path, place, side, runs, evals, rows, reasons)
+            yield folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
 
 
 def _build_log(part: _Part, losses: Counter[str]) -> EvalLog:

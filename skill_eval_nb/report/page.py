@@ -350,39 +350,34 @@ def html(ws: Workspace) -> str:
 
 def render_html(content: Section) -> str:
     """The page of a section and all inside it."""
-    if sum(bool(inner.sections) for inner in content.sections) > PICTURED:
-        content = _with_few_pictures(content)
-    body = "\n".join(_section_html(content, 1, itertools.count(1)))
+    many = sum(bool(inner.sections) for inner in content.sections) > PICTURED
+    if many:
+        note = Paragraph(
+            f"On a page of more than {PICTURED} benchmarks the charts of each are left out. "
+            "A report of a single one has its charts."
+        )
+        content = replace(content, parts=(*content.parts, note))
+    body = "\n".join(_section_html(content, 1, itertools.count(1), draw=not many))
     return _PAGE.format(title=escape(content.heading), style=build_stylesheet(), body=body)
 
 
-def _section_html(section: Section, level: int, numbers: Iterator[int]) -> Iterator[str]:
-    """The lines of a section; the first level stands in `main` by itself."""
+def _section_html(
+    section: Section, level: int, numbers: Iterator[int], *, draw: bool
+) -> Iterator[str]:
+    """The lines of a section; the first level stands in `main` by itself, and has its pictures."""
     number = next(numbers)
+    drawn = draw or level == 1
+    parts = [part for part in section.parts if drawn or not isinstance(part, Picture)]
     yield f'<section id="s{number}">' if level > 1 else '<header id="s1">'
     yield f"<h{level}>{escape(section.heading)}</h{level}>"
-    yield from (_part_html(part, f"s{number}p{place}") for place, part in enumerate(section.parts))
+    yield from (_part_html(part, f"s{number}p{place}") for place, part in enumerate(parts))
     if level == 1:
         yield from _contents_links(section)
         yield "</header>"
     for inner in section.sections:
-        yield from _section_html(inner, min(level + 1, 6), numbers)
+        yield from _section_html(inner, min(level + 1, 6), numbers, draw=draw)
     if level > 1:
         yield "</section>"
-
-
-def _with_few_pictures(whole: Section) -> Section:
-    """A page of many benchmarks, with no pictures but those that stand before them all."""
-    note = Paragraph(
-        f"On a page of more than {PICTURED} benchmarks the charts of each are left out. "
-        "A report of a single one has its charts."
-    )
-    return Section(whole.heading, (*whole.parts, note), tuple(map(_plain, whole.sections)))
-
-
-def _plain(of: Section) -> Section:
-    parts = tuple(part for part in of.parts if not isinstance(part, Picture))
-    return Section(of.heading, parts, tuple(map(_plain, of.sections)))
 
 
 def _contents_links(whole: Section) -> Iterator[str]:

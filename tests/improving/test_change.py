@@ -75,6 +75,13 @@ def test_an_eval_has_the_lists_and_ids_of_the_others(path):
     }
 
 
+def test_an_eval_keeps_its_place_and_a_new_list_has_the_name_of_others(tmp_path):
+    evals = [{"id": n, "prompt": "Do"} for n in (1, 2, 3)]
+    path = suite(tmp_path, [evals[0], evals[1] | {"assertions": ["One"]}, evals[2]])
+    found = after(path, draft("evals", target="1"), draft("expectations", "New", evals=["3"]))
+    assert [one.get("assertions") for one in found] == [["One"], ["New"]]
+
+
 AGAIN = {"type": "file_contains", "pattern": "*.md", "match": "# "}
 
 

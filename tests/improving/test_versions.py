@@ -93,6 +93,15 @@ def test_an_iterations_own_old_side_is_compared(tmp_path):
     assert "&lt;script" in html
 
 
+def test_without_an_eval_in_common_nothing_is_compared(tmp_path):
+    files = iteration(1, 0.3, evals=1)
+    other = {path.replace("eval-0", "eval-9"): one for path, one in iteration(2, 0.8).items()}
+    files |= {path: one for path, one in other.items() if "eval-9" in path}
+    one = history(sen.load(lay(tmp_path / "made-workspace", files))).versions[1]
+    assert one.grading_result is None
+    assert one.reason == "Nothing to compare: no eval has a pass rate in both."
+
+
 def test_a_metric_of_which_neither_more_nor_less_is_better_is_refused(planted):
     with pytest.raises(Refused, match="neither more nor less"):
         history(planted, metric="output_chars")

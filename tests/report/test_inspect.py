@@ -141,7 +141,7 @@ def test_inspects_own_readers(inspect_ai, tmp_path):
     ws, out = sen.load(tmp_path / "ws"), tmp_path / "out"
     written = sen.report.write_inspect(ws, out)
     assert any("transcript" in loss for loss in written.losses)
-    sides = [f"iteration-{n}/{side}.eval" for n in (1, 2) for side in SIDES]
+    sides = [f"ws/iteration-{n}/{side}.eval" for n in (1, 2) for side in SIDES]
     assert [path.relative_to(out).as_posix() for path in written] == sides
     command = [sys.executable, "-c", READERS, out, written[0]]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
