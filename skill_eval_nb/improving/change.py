@@ -151,9 +151,9 @@ def preview(
 ) -> Change:
     """Apply drafts to a suite, and show the result; nothing is written.
 
-    The file is changed as text: everything that the drafts do not mention stays the same, byte for
-    byte, and new lines are indented like their neighbours. A draft whose target does not exist, or
-    was taken by an earlier draft, is refused with the reason.
+    What the drafts do not mention keeps its names, its order and its words, and the file its
+    indentation and line ends. A draft is refused, with the reason, if its target does not exist or
+    was taken by an earlier draft, or if a part that it changes cannot be read whole.
 
     A new item that replaces another keeps its id and any unknown fields. Known fields that the new
     item does not have are removed from checks and dimensions, and kept in evals.

@@ -81,6 +81,7 @@ ABOUT = [
 def test_a_suggestion_names_its_check_and_praise_misses_nothing(reason, expectation, more, about):
     (one,) = aggregate(workspace([suggestion(reason, expectation, **more)])).suggestions
     assert one.about == about
+    assert one.action == ("Add: Clear sources." if more == {"kind": "suggested"} else None)
 
 
 def test_the_threshold_decides_and_suites_are_never_mixed():
