@@ -21,7 +21,7 @@ from skill_eval_nb.faces import lazy
 if TYPE_CHECKING:
     from .aggregation import Aggregate, aggregate
     from .analysis import Analysed, analyse
-    from .change import Change, preview
+    from .change import Change, apply, preview
     from .comparison import Compared, compare
     from .drafting import draft
     from .first_evals import draft_evals
@@ -44,6 +44,7 @@ __all__ = [
     "Tried",
     "aggregate",
     "analyse",
+    "apply",
     "compare",
     "draft",
     "draft_evals",
@@ -60,7 +61,7 @@ __getattr__, __dir__ = lazy(
     {
         ".aggregation": "Aggregate aggregate",
         ".analysis": "Analysed analyse",
-        ".change": "Change preview",
+        ".change": "Change apply preview",
         ".comparison": "Compared compare",
         ".drafting": "draft",
         ".first_evals": "draft_evals",

@@ -179,6 +179,16 @@ def preview(
     return Change(suite, after, edits.applied, edits.refused, tuple(problems), edits.inputs)
 
 
+def apply(
+    drafts: Draft | Iterable[Draft], evals: PathLike, *, workspace: PathLike | None = None
+) -> Change:
+    """Write drafts into a suite, and keep the old file.
+
+    Arguments and errors are those of `preview` and of `Change.write`; gives the change as written.
+    """
+    return preview(drafts, evals, workspace=workspace).write()
+
+
 def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
     """The errors and warnings that a change adds, as `skill-eval-nb check` finds them.
 

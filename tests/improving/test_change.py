@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.dialects import kind_of
-from skill_eval_nb.improving import preview
+from skill_eval_nb.improving import apply, preview
 from skill_eval_nb.improving.edits import OpenSuite, edits_of, text_of
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.workspace import EvalKey
@@ -355,7 +355,7 @@ def test_the_next_runs_go_by_the_changed_suite_in_an_iteration_of_their_own(tmp_
     one = draft(CHECKS, HEAD, evals=[sen.load(home).polars("evals")["eval_id"][1]])
     # The skill's suite is changed, not the copy that tells what was run.
     assert preview(one, skill).path == skill / "evals" / "evals.json"
-    change = preview(one, home).write()
+    change = apply(one, home)
     assert change.path == skill / "evals" / "evals.json"
     assert kept.read_bytes() == before
     plan = sen.plan_runs(skill, evals_only=[2], **BARE)
