@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
@@ -171,7 +171,7 @@ def prepare(
     """Read two runs of the same task and choose what is shown of them.
 
     Names are covered as for a judge; the names of both cases are covered in both works and in the
-    task. Each work gets half of the room, and what the other one leaves of its half.
+    task. Each work gets half of the room.
 
     Args:
         case: a run; task, rubric and expectations are taken from it.
@@ -186,7 +186,8 @@ def prepare(
     hidden = tuple(dict.fromkeys((*case.hidden, *other.hidden)))
     sides = tuple(dict.fromkeys((*case.configurations, *other.configurations)))
     cases = [replace(each, hidden=hidden, configurations=sides) for each in (case, other)]
-    first, second = _show_both(cases)
+    half, images = SHOWN_CHARS // 2, IMAGES // 2
+    first, second = (show(each, half, images=images) for each in cases)
     skill_text = {line.strip() for line in skill_lines if len(line.strip()) >= MIN_LINE}
     cover = Cover(hidden, sides)
     return Prepared(
@@ -201,16 +202,6 @@ def prepare(
         expectations=tuple(cover(each.text) for each in case.expectations),
         nonce=_joint_nonce(first.nonce, second.nonce),
     )
-
-
-def _show_both(cases: Iterable[Case]) -> list[Showing]:
-    half, images = SHOWN_CHARS // 2, IMAGES // 2
-    both = [(case, show(case, half, images=images)) for case in cases]
-    spare = [half - (showing.shown.chars or 0) for _, showing in both]
-    return [
-        show(case, half + left, images=images) if showing.shown.left_out and left > 0 else showing
-        for (case, showing), left in zip(both, reversed(spare), strict=True)
-    ]
 
 
 def _strip_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:

@@ -318,10 +318,8 @@ def with_pictures(pieces: Sequence[Piece], most: int) -> list[Piece]:
         if piece.content.picture is not None:
             if not most:
                 reason = "no pictures are sent for an analysis, or after the API refused them"
-            elif count == most:
-                reason = f"{most} pictures come before it, the most allowed"
-            elif size + piece.entry.size > IMAGES_BYTES * most // IMAGES:
-                reason = "there is no room for the bytes of more pictures"
+            elif count == most or size + piece.entry.size > IMAGES_BYTES * most // IMAGES:
+                reason = f"there is room for {most} pictures, and for fewer if they are large"
             else:
                 reason, count, size = None, count + 1, size + piece.entry.size
             if reason is not None:

@@ -32,8 +32,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
@@ -92,16 +90,6 @@ class Connection:
         url = without_password(repr(self.base_url))
         return f"Connection({url}, {self.api_key_name!r}, {self.stand_in!r})"
 
-    @property
-    def local(self) -> bool:
-        """Whether the model runs on this machine, and so needs no key.
-
-        >>> Connection("http://127.0.0.1:8080").local, Connection().local
-        (True, False)
-        """
-        url = self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""
-        return self.stand_in is not None or urlsplit(url).hostname in _HERE
-
     def why_not(self) -> str | None:
         """None if calls can be made, else a sentence that tells the user why not."""
         key = self._found()
@@ -110,7 +98,8 @@ class Connection:
                 f"The environment variable {self.api_key_name} does not hold an API key: it has a "
                 "line break, or a letter that no key has. Set it again. Nothing was sent."
             )
-        if self.local or key:
+        url = self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""
+        if key or self.stand_in is not None or urlsplit(url).hostname in _HERE:
             return None
         return (
             f"There is no API key: the environment variable {self.api_key_name} is not set. "
@@ -613,28 +602,19 @@ def trouble_of_status(
     )
 
 
-def asked_to_wait(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that `retry-after-ms` or `retry-after` ask for: a number, or a date.
+def asked_to_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that `retry-after` asks for; None if it has no number.
 
     >>> asked_to_wait({"retry-after": "2.5"})
     2.5
     >>> asked_to_wait({"retry-after": "soon"}) is None
     True
     """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers[name]) * unit
-        except (KeyError, ValueError):
-            continue
-        if math.isfinite(seconds) and seconds >= 0:
-            return seconds
     try:
-        date = parsedate_to_datetime(headers["retry-after"])
+        seconds = float(headers["retry-after"])
     except (KeyError, ValueError):
         return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _choose_pause(

@@ -63,7 +63,7 @@ def test_a_request_has_no_more_pictures_than_the_api_takes(tmp_path) -> None:
     for showing in prepared.showings:
         pictures = [one for one in showing.blocks if one["type"] == "image"]
         assert len(pictures) == showing.shown.images == 10
-        assert sum("pictures come before" in one.reason for one in showing.shown.left_out) == 5
+        assert sum("room for 10 pictures" in one.reason for one in showing.shown.left_out) == 5
 
 
 def test_both_works_stand_in_fences_of_their_own_whatever_they_say(tmp_path) -> None:

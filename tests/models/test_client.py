@@ -10,8 +10,6 @@ import pickle
 import socket
 import threading
 import traceback
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -261,8 +259,6 @@ def test_a_connection_is_a_value_that_shows_neither_key_nor_password():
 
 # ── retry ──────────────────────────────────────────────────────────────────────────────────────
 
-NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
-
 
 @pytest.mark.parametrize(
     ("headers", "seconds"),
@@ -270,18 +266,11 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
         ({}, None),
         ({"retry-after": "0.25"}, 0.25),
         ({"retry-after": "0"}, 0.0),
-        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
-        ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
         *(({"retry-after": odd}, None) for odd in ("-1", "nan", "", "Mon, 99 Jun 2026 1:00 GMT")),
-        *(
-            ({"retry-after": format_datetime(NOW + timedelta(seconds=away), usegmt=True)}, seconds)
-            for away, seconds in ((90, 90.0), (-90, 0.0))
-        ),
-        ({"retry-after": "Mon, 01 Jun 2026 12:00:30 -0000"}, 30.0),
     ],
 )
 def test_what_the_api_asks_to_wait(headers: dict[str, str], seconds: float | None):
-    assert asked_to_wait(headers, NOW) == seconds
+    assert asked_to_wait(headers) == seconds
 
 
 TROUBLES = st.builds(

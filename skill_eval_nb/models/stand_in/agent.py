@@ -28,26 +28,21 @@ REACH = 2.4
 """What an opened skill with every needed instruction adds to a text written by hand, in effects."""
 
 
-def guidance(task: str, read: str, body: str) -> tuple[float, str]:
-    """How many times the effect an opened skill adds to the quality, and why.
+def guidance(task: str, read: str, body: str) -> float:
+    """How many times the effect an opened skill adds to the quality.
 
     1 if there are no texts written by hand for the task. For the demo skill's evals: `REACH` times
     the share of the needed instructions that the body has, each found by a phrase.
 
     >>> commits = 'commits: "dark mode (#12)", "empty photos (#15)"'
-    >>> share, why = guidance(commits, "", "Write `RELEASE_NOTES.md`, the version as its title.")
-    >>> round(share, 2), why
-    (1.2, "the skill told 2 of the 4 things that help here (not: the headings, the reader's side)")
+    >>> round(guidance(commits, "", "Write `RELEASE_NOTES.md`, the version as its title."), 2)
+    1.2
     """
     written = _texts_by_hand(task, read)
     if written is None:
-        return 1.0, ""
+        return 1.0
     phrases, needs = _by_hand()["instructions"], written["needs"]
-    missing = [name for name in needs if not re.search(phrases[name], body)]
-    held = len(needs) - len(missing)
-    lacking = f" (not: {', '.join(missing)})" if missing else ""
-    why = f"the skill told {held} of the {len(needs)} things that help here{lacking}"
-    return REACH * held / len(needs), why
+    return REACH * sum(bool(re.search(phrases[name], body)) for name in needs) / len(needs)
 
 
 def draft_run(task: str, read: str, quality: float) -> tuple[dict[str, str], str]:
@@ -144,7 +139,7 @@ class Situation:
         body = self._body
         if body is not None:
             stated = STATED_EFFECT.search(body)
-            share, _ = guidance(self.task, self._text_read, body)
+            share = guidance(self.task, self._text_read, body)
             quality += float(stated[1]) if stated else share * chance.effect
             quality += chance.effect_sd * normal(seed, "effect", eval_name)
         return quality
@@ -153,11 +148,6 @@ class Situation:
     def draft(self) -> tuple[dict[str, str], str]:
         """The files that it writes, and what they are."""
         return draft_run(self.task, self._text_read, self.quality)
-
-    @cached_property
-    def guided(self) -> str:
-        """How far the opened skill helps, in words; empty if it does not matter for the task."""
-        return guidance(self.task, self._text_read, self._body)[1] if self._body else ""
 
     @cached_property
     def _body(self) -> str | None:
@@ -330,7 +320,6 @@ def _closing_text(situation: Situation) -> str:
     files, what = situation.draft
     names = ", ".join(files)
     if "bash" in situation.tools:
-        why = f"; {situation.guided}" if situation.guided else ""
-        return f"{OPENLY} It wrote {names}: {what}{why}."
+        return f"{OPENLY} It wrote {names}: {what}."
     whole = "\n\n".join(files.values())
     return f"{OPENLY} It had no tool to write {names} with, so here it is:\n\n{whole}"

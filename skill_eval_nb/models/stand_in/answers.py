@@ -168,7 +168,6 @@ def compare(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
 
 SIDE = reading.fences("side")
 SKILL = re.compile(r"^<skill file=", re.MULTILINE)
-OPENED = re.compile(r"^Calls by which it opened a skill.*: (\d+)$", re.MULTILINE)
 
 
 def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,9 +178,7 @@ def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, A
     best, worst = seen["winner"].quote(), seen["loser"].quote(good=False)
     whose = "the loser's" if SKILL.search(works["loser"]) else "the winner's"
     return {
-        "transcript_insights": {
-            f"{side}_execution_pattern": _describe_pattern(text) for side, text in works.items()
-        },
+        "transcript_insights": {f"{side}_execution_pattern": OPENLY for side in works},
         "instruction_following": {
             side: {"issues": [], "score": 2 * as_score(work.quality)} for side, work in seen.items()
         },
@@ -202,13 +199,6 @@ def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, A
             },
         ],
     }
-
-
-def _describe_pattern(work: str) -> str:
-    opened = OPENED.search(work)
-    if opened is None:
-        return "no transcript -> outputs"
-    return f"{'opened the skill' if int(opened[1]) else 'opened no skill'} -> outputs"
 
 
 FENCE = reading.fences("suggestions")
