@@ -135,8 +135,11 @@ CASES: dict[str, Any] = {
         "avg_unheard_of": 7,
         "per_case": [QUALITY],
     },
-    "qualities in a list are rubric scores, too": {
-        "per_case": [{**QUALITY, "quality": [{"name": "wit", "score": 5}]}],
+    "qualities in a list, and beside scores, are rubric scores, too": {
+        "per_case": [
+            {**QUALITY, "quality": [{"name": "wit", "score": 5}]},
+            {**QUALITY, "id": 2, "scores": {"tone": 4}},
+        ]
     },
     "percentages are seen from the whole file: 1 is a hundredth, and 0 stays 0": {
         "results": [{"name": str(rate), "condition": "x", "pass_rate": rate} for rate in (80, 1, 0)]
@@ -268,6 +271,10 @@ OTHERS: dict[str, tuple[str, Any]] = {
         {"skill_name": "s", "cases": QUERIES},
     ),
     "a list of such queries": ("triggers", QUERIES),
+    "a rate beside the queries of a variant": (
+        "triggers",
+        {"v1": {"accuracy": 0.75, "results": QUERIES}},
+    ),
     "scores of a scale of ten, some of them up to five": (
         "grading",
         {"expectations": [], "rubric_scores": {"tone": {"score": 9}, "depth": 5}},

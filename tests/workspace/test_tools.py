@@ -520,6 +520,10 @@ CASES: dict[str, Files] = {
             for value in (9, 0.6, 7)
         )
     ),
+    "promptfoo: fields of another type are named": foo(
+        ask(WITH, True, vars=A, namedScores=[1], success="yes", gradingResult={}),
+        ask(WITH, True, vars={"q": "b"}, gradingResult={"pass": True, "componentResults": 7}),
+    ),
     "lines, of which a field is odd": {
         "o.jsonl": lines(*(ask(WITH, True, vars=A, latencyMs=x) for x in (1, "soon")))
     },

@@ -97,7 +97,7 @@ def _audit_totals(stated: Part, rows: list[Part]) -> None:
     """Hold what it sums up, in all and of each prompt, against the results beside it."""
     ends: dict[int | None, Counter[str]] = {}
     for row in rows:
-        right, broken = row.flag("success"), row.whole("failureReason") == _ERROR
+        right, broken = row.raw.get("success") is True, row.whole("failureReason") == _ERROR
         end = "errors" if broken else "successes" if right else "failures"
         for prompt in (None, row.whole("promptIdx")):
             ends.setdefault(prompt, Counter()).update({end: 1, "score": row.number("score") or 0})
