@@ -223,12 +223,6 @@ def test_families_of_evals_are_counted_as_one() -> None:
     [
         (["with_skill", "without_skill"], "without_skill"),
         (["with_skill", "old_skill"], "old_skill"),
-        (["new_skill", "old_skill"], "old_skill"),
-        (["with_skill", "baseline"], "baseline"),
-        (["with_skill", "no_skill"], "no_skill"),
-        (["with_skill", "no-skill"], "no-skill"),
-        (["with_skill", "control"], "control"),
-        (["with_skill", "Without Skill"], "Without Skill"),
         (["claude_with_skill", "claude_without_skill"], "claude_without_skill"),
         (["with_skill", "old_skill", "without_skill"], "without_skill"),
         (["without_skill", "without_skill (iter1)", "with_skill"], "without_skill"),

@@ -77,9 +77,6 @@ CASES = {
         'sen.stats.next_step(ws, "tokens") says',
     ),
     "errors": Case(ERRED, [delta("+0.50")], [UNTOLD], "errors decide", "Next: run those again"),
-    "no runs of the other side": Case(
-        two_sides(0.8, None), [delta("+0.40")], [UNTOLD], "No run with this", "Publish every run"
-    ),
     "no figure on the other side": Case(
         [*CLEAR[:3], {"configuration": "without_skill", "eval_id": "0"}],
         [delta("+0.40")],
@@ -94,7 +91,7 @@ CASES = {
         "No verdict",
         "one judge",
     ),
-    "no runs": Case([], [delta("+0.40")], [UNTOLD], "it cannot be checked."),
+    "no runs": Case([], [delta("+0.40")], [UNTOLD], "it cannot be checked.", "Publish every run"),
     "one side": Case(
         [], [mean("with_skill", "0.9")], [UNTOLD], "with_skill alone is stated", "of the other side"
     ),
