@@ -216,19 +216,16 @@ def _runs_behind(tried: Tried) -> Node:
         [
             f"{run['eval_name']}, {run['configuration']}, run {run['run_number']}",
             run["iteration"],
-            _run_verdict(run.get(f"{of}score"), run.get(f"{of}passed")),
+            outcome_pill(run.get(f"{of}passed")) if score is None else pill(f"{score:g}"),
             h("span", run.get(f"{of}evidence") or "no evidence", cls="sen-small", dir="auto"),
         ]
         for run in islice(iterate_rows(tried.by_run), BEHIND)
+        for score in [run.get(f"{of}score")]
     ]
     left = len(tried.by_run) - len(rows)
     more = soft(f"{count(left, 'more run')} in try_out(…).by_run")
     whole = table(["Run", "Iteration", "Verdict", "Evidence"], rows)
     return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
-
-
-def _run_verdict(score: float | None, passed: bool | None) -> Node:
-    return outcome_pill(passed) if score is None else pill(f"{score:g}")
 
 
 def drafts_list(

@@ -443,8 +443,8 @@ def _order_ticked(
 
 
 NOTHING_IS_RUN = (
-    "Nothing is run: the judge looks at the stored outputs once more. New judgings are "
-    "added to those that are there, which tells how much of the noise is the judge's."
+    "The judge looks at the stored outputs again; nothing is run. New judgings are added to those "
+    "that are there, which tells how much of the noise is the judge's."
 )
 
 
@@ -472,21 +472,13 @@ def judged_view(at: WorkspaceTask[JudgedAgain]) -> Node:
     """How it ended."""
     now, result = at.progress, at.result
     partial = result is not None and result.status == "partial"
-    message = at.message
-    if at.status == "stopped":
-        message = (
-            "The judgings that were written stay, and count. Judging again adds others to them."
-        )
-    spent = now.spent_usd
-    if result is not None and result.cost_usd is not None:
-        spent = result.cost_usd
     lost = [*blocks_of(result)][1:] if result is not None else []  # after its counts
     command = h("code", f"sen.charts.variance_components(sen.load({place(at.home)!r}))")
     return ended_card(
         JUDGING,
         ("Not all of it", "odd") if partial else HEADINGS[at.status],
-        f"{now.done:,} of {now.total:,} judgings, {dollars(spent)}, {clock(at.seconds)}",
-        h("p", message),
+        f"{now.done:,} of {now.total:,} judgings, {dollars(now.spent_usd)}, {clock(at.seconds)}",
+        h("p", at.message),
         blocks_view(lost),
         h("p", "Next: ", command, " shows how much of the noise is the judge's.", cls="sen-next"),
     )

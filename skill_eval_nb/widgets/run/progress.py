@@ -436,10 +436,7 @@ def answer_newest(ws: Workspace) -> list[Answer]:
     return [] if iteration is None else answer_headline(ws.select(iteration=iteration))
 
 
-NOTHING = (
-    "Nothing has been compared in this workspace yet. Two runs of each eval on each side are "
-    "enough for a first look at the noise."
-)
+NOTHING = "Nothing has been compared here yet. Two runs of each eval per side give a first look."
 
 
 def answers_view(answers: Sequence[Answer] | None) -> Node:

@@ -92,13 +92,7 @@ def trigger_panel(
     return TriggerPanel(skill, queries, connection=connection, prices=prices)
 
 
-OTHERS = {
-    "bundled": "bundled ones",
-    "none": "none: it is alone",
-    "own": "those in these folders",
-}
-"""Which further skills are on offer."""
-OWN = "Their folders, or folders of such, one a line"
+ON_OFFER = "bundled, none, or their folders with commas"
 
 
 @dataclass(frozen=True)
@@ -109,8 +103,7 @@ class RunForm(PaidForm):
         executor: what runs a query.
         model: the model that runs it; None if none is chosen.
         runs: of each query.
-        others: a key of OTHERS.
-        own: the folders of further skills, one a line.
+        others: further skills: `bundled`, `none`, or their folders, or folders of such.
         concurrency: runs at a time.
         again: whether runs that errored are made again.
     """
@@ -118,8 +111,9 @@ class RunForm(PaidForm):
     executor: str = form_field("Executor", "executor", default=OFFLINE)
     model: str | None = form_field("Model", "model", default=EXECUTOR)
     runs: int | None = form_field("Runs of a query", default=3, least=1)
-    others: str = form_field("Other skills on offer", "choice", default="bundled", options=OTHERS)
-    own: str = form_field(OWN, "lines", default="", placeholder="skills/tidy-tables")
+    others: str = form_field(
+        "Other skills on offer", "text", default="bundled", placeholder=ON_OFFER
+    )
     concurrency: int | None = form_field("Runs at a time", default=4, least=1)
     again: bool = form_field("Make the runs that errored again", "tick")
 
@@ -127,12 +121,11 @@ class RunForm(PaidForm):
     def beside(self) -> Any:
         """The further skills, as `measure` takes them.
 
-        >>> RunForm(others="own", own="skills/a").beside
-        ['skills/a']
+        >>> RunForm(others="skills/a, skills/b").beside
+        ['skills/a', 'skills/b']
         """
-        if self.others != "own":
-            return self.others
-        return [line.strip() for line in self.own.splitlines() if line.strip()]
+        names = [name.strip() for name in self.others.split(",") if name.strip()]
+        return names[0] if names in (["bundled"], ["none"]) else names
 
 
 @dataclass(frozen=True)
@@ -513,27 +506,19 @@ def measuring_form(launch: Launch[Preview]) -> Iterator[Node]:
     """How queries are run."""
     names = ("executor", "model", "runs", "others", "concurrency", "budget_usd")
     yield h("div", map(launch.control, names), cls="sen-row")
-    if launch.form.others == "own":
-        yield launch.control("own")
 
 
 def search_form(launch: Launch[Preview], runs: RunForm) -> Iterator[Node]:
     """How a description is looked for; `runs` is how queries are run."""
-    measured = (
-        f"Each description is measured as the part Run says: {runs.executor}, "
-        f"{runs.model or 'no model yet'}, {count(runs.runs or 0, 'run')} of a query, "
-        f"beside {OTHERS[runs.others]}."
-    )
     same = f"the same: {runs.model or 'none yet'}"
     others = map(launch.control, ("rounds", "held_out", "budget_usd"))
-    yield h("p", measured, cls="sen-soft")
+    yield h("p", "Each description is measured as the part Run says.", cls="sen-soft")
     yield h("div", launch.control("proposer_model", placeholder=same), others, cls="sen-row")
 
 
 WHAT_IS_DRAFTED = (
-    "From the skill's name and description and those of its neighbours: queries that "
-    "should and should not pick it up, near misses above all. They come into the grid, "
-    "and are saved where you save them."
+    "Queries that should and should not pick the skill up, near misses above all; they come into "
+    "the grid."
 )
 
 

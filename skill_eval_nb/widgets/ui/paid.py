@@ -22,7 +22,6 @@ from .parts import (
     button,
     choose,
     entry,
-    field,
     figure,
     pill,
     soft,
@@ -36,7 +35,7 @@ from .tree import Child, Node, h
 # ── forms ────────────────────────────────────────────────────────────────────────────────────────
 
 
-Kind = Literal["whole", "number", "text", "lines", "tick", "choice", "model", "executor"]
+Kind = Literal["whole", "number", "text", "tick", "choice", "model", "executor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,6 @@ class Field:
                 return tick(self.label, bool(value), act)
             case "choice" | "executor":
                 return choose(self.label, self.options, value, act, aria_invalid=wrong)
-            case "lines":
-                look = {"rows": 3, "spellcheck": "false", "placeholder": self.placeholder}
-                area = h("textarea", value=value, on={"change": tuple(act)}, **look)
-                return field(self.label, area)
             case "model":
                 typed = typed or (value is not None and value not in self.options)
                 options = {"": self.placeholder or "choose one", **self.options, OTHER: OTHER}

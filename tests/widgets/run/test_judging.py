@@ -114,4 +114,4 @@ def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
     assert panel.tasks["judge"].status == "stopped"
     kept = judgings(panel) - before
     assert 0 < kept < 3 * 4
-    assert "The judgings that were written stay" in shown(panel)
+    assert "What was done is kept, and is not paid for again." in shown(panel)
