@@ -425,14 +425,14 @@ def audit(workspace: Any) -> Any:
     Raises:
         TypeError: for a single table.
 
-    >>> from skill_eval_nb.tables import TABLES, Workspace
-    >>> from skill_eval_nb.tables.columns import to_polars
+    >>> import polars as pl
+    >>> from skill_eval_nb.tables import Workspace
     >>> keys = {"workspace": ["w"] * 2, "skill": ["s"] * 2, "iteration": ["none"] * 2}
-    >>> runs = to_polars(TABLES["runs"], {
+    >>> runs = pl.DataFrame({
     ...     **keys, "eval_id": ["1", "2"], "configuration": ["with_skill"] * 2,
     ...     "run_number": [1, 1], "pass_rate": [1.0, 0.5],
     ... })
-    >>> stated = to_polars(TABLES["stated"], {
+    >>> stated = pl.DataFrame({
     ...     **keys, "configuration": ["with_skill"] * 2, "metric": ["pass_rate"] * 2,
     ...     "statistic": ["mean", "stddev"], "value": [0.75, 0.25], "printed": ["0.75", "0.25"],
     ... })

@@ -261,13 +261,13 @@ def second_opinion(workspace: Workspace) -> Any:
     Raises:
         TypeError: for a single table.
 
-    >>> from skill_eval_nb.tables.columns import to_polars
+    >>> import polars as pl
     >>> keys = {"workspace": "w", "skill": "s", "iteration": "none"}
     >>> stated = {name: [value] for name, value in keys.items()} | {
     ...     "configuration": ["delta"], "metric": ["pass_rate"], "statistic": ["value"],
     ...     "value": [0.5], "printed": ["+0.50"], "path": ["benchmark.json"],
     ... }
-    >>> ws = Workspace.from_tables({"stated": to_polars(TABLES["stated"], stated)})
+    >>> ws = Workspace.from_tables({"stated": pl.DataFrame(stated)})
     >>> second_opinion(ws).select("claimed", "opinion").rows()
     [(0.5, 'cannot be told')]
     """

@@ -411,15 +411,18 @@ def schema(columns: Iterable[Column]) -> dict[str, Any]:
     return {column.name: types[column.type] for column in columns}
 
 
-def to_polars(table: Table, values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """A frame of the declared columns; those that are not given are all null."""
-    return frame_of_columns(schema(table.columns), values)
-
-
 def frame_of_rows(types: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
-    """A frame of rows that have a value for each of the columns, in their order."""
-    columns = zip(*rows, strict=True)
-    return frame_of_columns(types, dict(zip(types, columns, strict=bool(rows))))
+    """A frame of rows that have a value for each of the columns, in their order.
+
+    Half surrogate pairs, which no UTF-8 text can hold, become `\ufffd`.
+    """
+    import polars as pl
+
+    try:
+        return pl.DataFrame(rows, types, orient="row")
+    except UnicodeEncodeError:
+        whole = [tuple(map(_without_halves, row)) for row in rows]
+        return pl.DataFrame(whole, types, orient="row")
 
 
 class Rows(dict[str, list[tuple[Any, ...]]]):
@@ -451,22 +454,6 @@ class Rows(dict[str, list[tuple[Any, ...]]]):
             frame = frame_of_rows({"run": pl.UInt32, **types} if of_runs else types, self[name])
             found[name] = keys[frame["run"]].hstack(frame[list(types)]) if of_runs else frame
         return found
-
-
-def frame_of_columns(types: Mapping[str, Any], values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """A frame of columns of these types; those that are not given are all null.
-
-    Half surrogate pairs, which no UTF-8 text can hold, become `\ufffd`.
-    """
-    import polars as pl
-
-    nothing = [None] * len(next(iter(values.values()), ()))
-    columns = {name: values.get(name, nothing) for name in types}
-    try:
-        return pl.DataFrame(columns, schema=types)
-    except UnicodeEncodeError:
-        whole = {name: list(map(_without_halves, column)) for name, column in columns.items()}
-        return pl.DataFrame(whole, schema=types)
 
 
 def _without_halves(value: Any) -> Any:

@@ -268,10 +268,10 @@ def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
         rate = row.pass_rate
         if entry is record:
             if record.others:
-                second.add(run_id, rate, record)
+                second.add(rate, record)
             numbered = None if met.is_elsewhere(run_id, row, record.unnamed, problems) else run_id
         else:
-            if entry is not None and not second.add(run_id, rate, entry):
+            if entry is not None and not second.add(rate, entry):
                 compare_rates(run_id, rate, entry, record.path, problems)
             numbered = met.number(run_id, row, problems)
         if numbered is not None:

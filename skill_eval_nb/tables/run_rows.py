@@ -130,20 +130,12 @@ def _compare_summary(
     other_count = summary.passed is not None and summary.passed != passed
     other_rate = summary.pass_rate is not None and abs(summary.pass_rate - rate) > 0.011
     if other_count or other_rate:
-        counted = "" if summary.passed is None else f" ({summary.passed} passed)"
-        message = (
-            f"the summary says {_percent(summary.pass_rate)}{counted}, the "
-            f"verdicts say {_percent(rate)} ({passed} passed); the verdicts were used"
-        )
+        message = f"the verdicts say {rate:.0%} ({passed} passed), the summary not: they were used"
         wrong = "pass_rate" if other_rate else "passed"
         keys = origin.keys.items() if (origin := origin_of(summary)) else ()
         key = next((key for key, field in keys if field == wrong), None)  # it may stand at the top
         where = f"$..{key}" if key else "$.summary"
         problems.add("warning", "disagree", path, message, where=where)
-
-
-def _percent(rate: float | None) -> str:
-    return "no pass rate" if rate is None else f"{rate:.0%}"
 
 
 def scores_of(run: RunRecord) -> list[tuple[int, str | None, Mapping[str, RubricScore]]]:

@@ -43,7 +43,7 @@ from skill_eval_nb.workspace.layout import FilePlace
 from skill_eval_nb.workspace.problems import settle_problems
 from skill_eval_nb.workspace.read import Files
 
-from .columns import MODELS, RUN_KEYS, TABLES, Backend, Rows, frame_of, to_pandas, to_polars
+from .columns import MODELS, RUN_KEYS, TABLES, Backend, Rows, frame_of, to_pandas
 from .counted import CountedRun, count_runs, report_copies, report_gaps, report_single_layers
 from .document_rows import add_documents, add_stated, add_suites, turn_sums_into_means
 from .run_rows import add_texts
@@ -158,7 +158,7 @@ class Workspace(Shown):
         (0, True)
         """
         given = {TABLES[name].name: _fill_keys(table, name) for name, table in tables.items()}
-        empty = {name: to_polars(table, {}) for name, table in TABLES.items() if name not in given}
+        empty = Rows().frames(TABLES.keys() - given)
         return cls(lambda _: {**given, **empty}, path, backend)
 
     def polars(self, name: str) -> pl.DataFrame:
@@ -503,8 +503,6 @@ STATUSES = ("graded", "gated", "executed", "errored", "ungraded")
 SEVERITIES = ("error", "warning", "info")
 MOST_LINES = 12
 """More workspaces or kinds of problems than these are counted, not listed."""
-MOST_ITERATIONS, MOST_CONFIGURATIONS = 3, 6
-"""Of more than these only the first and the last are named."""
 
 
 def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Block]:
@@ -537,8 +535,8 @@ def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Bloc
         (
             line["workspace"],
             line["skill"],
-            _names(line["iterations"], MOST_ITERATIONS),
-            _names(line["configurations"], MOST_CONFIGURATIONS),
+            some(line["iterations"]),
+            some(line["configurations"], 6),
             line["evals"],
             line["runs"] or "none yet",
         )
@@ -608,8 +606,7 @@ def _next_steps(table: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str]]:
         yield "ws.problems", f"{count(errors, 'thing')} on disk could not be used"
     waiting = runs.filter(runs["status"].is_in(["executed", "errored", "ungraded"])).height
     if waiting:
-        has, enter = ("has", "it enters") if waiting == 1 else ("have", "they enter")
-        yield "ws.runs", f"{count(waiting, 'run')} {has} no grading: {enter} no rate"
+        yield "ws.runs", f"{count(waiting, 'run')} without a grading, in no rate"
     sides = set(runs["configuration"]) - {UNSTATED}
     if len(sides) > 1:
         yield "sen.charts.forest(ws)", "what the skill changes, and how sure that is"
@@ -629,14 +626,3 @@ _STEPS = (
     ("stated", "sen.stats.audit(ws)", "whether benchmark.json says what its runs give"),
 )
 """A table, what to look at if it has rows, and why."""
-
-
-def _names(names: Sequence[str], most: int) -> str:
-    """Names in order, or the first and the last of many.
-
-    >>> _names(["a", "b"], 2), _names(["a", "b", "c"], 2)
-    ('a, b', 'a … c (3)')
-    """
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{names[0]} … {names[-1]} ({len(names):,})"

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import msgspec
@@ -286,36 +285,26 @@ def _has_unnamed_rows(runs: Iterable[RunRecord], path: str, problems: Problems) 
     return several
 
 
-class SecondGraders:
-    """What other files than benchmarks say of runs that have a grading of their own."""
+class SecondGraders(dict[str, list[bool]]):
+    """By files that are no benchmarks: whether each run that has a grading of its own differs."""
 
-    def __init__(self) -> None:
-        self._rates: dict[str, list[tuple[str, float, float]]] = {}
-
-    def add(self, run: RunId, used: float | None, stated: RunRecord) -> bool:
+    def add(self, used: float | None, stated: RunRecord) -> bool:
         """Note what `stated` gives for a run and what was used; whether a second grader has it."""
         others = [other for other in (stated, *stated.others) if not is_benchmark_file(other.path)]
         for other in others:
             rate = _rate(other)
             if used is not None and rate is not None:
-                self._rates.setdefault(other.path, []).append((run.configuration, used, rate))
+                self.setdefault(other.path, []).append(abs(used - rate) > 0.011)
         return stated in others
 
     def report(self, problems: Problems) -> None:
-        """One problem a file: how many runs it grades, and what that makes of each side."""
-        for path, rates in self._rates.items():
-            differ = sum(abs(used - rate) > 0.011 for _, used, rate in rates)
-            sides = sorted({side for side, _, _ in rates})
-            means = ", ".join(
-                f"{name} {fmean(rate for side, _, rate in rates if side == name):.0%} (their own "
-                f"gradings {fmean(used for side, used, _ in rates if side == name):.0%})"
-                for name in sides
-            )
+        """One problem a file: how many runs it grades, and how many of them differently."""
+        for path, differ in self.items():
             message = (
-                f"it grades {len(rates)} runs that have their own grading, {differ} of them "
-                f"differently: {means}; their own were used"
+                f"it grades {len(differ)} runs that have their own grading, {sum(differ)} of them "
+                "differently; their own were used"
             )
-            problems.add("warning" if differ else "info", "second-grader", path, message)
+            problems.add("warning" if any(differ) else "info", "second-grader", path, message)
 
 
 def _rate(record: RunRecord) -> float | None:

@@ -196,8 +196,7 @@ def _say_nothing_to_load(roots: list[str], problems: Problems) -> str:
     there, files = [], []
     for root in roots:
         names = sorted(os.listdir(root)) if os.path.isdir(root) else [os.path.basename(root)]
-        shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-        there.append(f"{root} holds {shown or 'nothing'}")
+        there.append(f"{root} holds {some(names, 8) or 'nothing'}")
         folders = crawl(root, Problems()) if os.path.isdir(root) else ()
         below = [f"{folder.path}/{name}" for folder in folders for name in folder.files]
         files += below if folders else [root]

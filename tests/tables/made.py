@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import skill_eval_nb as sen
-from skill_eval_nb.tables.columns import to_polars
+from skill_eval_nb.tables.columns import frame_of_rows, schema
 from tests.corpus.build import graded, lay
 
 Row = dict[str, Any]
@@ -39,8 +39,8 @@ def two_sides(marks: str = "ppf", baseline: str = "pff") -> dict[str, Any]:
 
 def table_of(name: str, rows: list[Row]) -> Any:
     """Rows as a table of that name; columns that no row has are null."""
-    columns = sen.tables.TABLES[name]
-    return to_polars(columns, {key: [row.get(key) for row in rows] for key in columns.names})
+    types = schema(sen.tables.TABLES[name].columns)
+    return frame_of_rows(types, [tuple(map(row.get, types)) for row in rows])
 
 
 def workspace(**tables: list[Row]) -> sen.Workspace:

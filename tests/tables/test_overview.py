@@ -111,7 +111,7 @@ def test_what_is_too_much_to_list_is_counted_and_nothing_is_said_to_be_nothing()
     assert "… and 2 more" in words_of(ws)
     assert "  … and 2 more" in repr(ws).splitlines()
     ws = workspace(runs=[a_run(iteration=f"i-{n}") for n in range(1, 13)])
-    assert "i-1 … i-12 (12)" in words_of(ws)
+    assert "i-1, i-2, i-3 and 9 more" in words_of(ws)
     assert words_of(Workspace.from_tables({})) == ["Nothing here"]
 
 

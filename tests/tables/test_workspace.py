@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.tables import TABLES, Column, Table, Workspace
-from skill_eval_nb.tables.columns import RUN_KEYS, frame_of, to_pandas, to_polars
+from skill_eval_nb.tables.columns import RUN_KEYS, frame_of, frame_of_rows, schema, to_pandas
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.tables.made import BASELINE, RUN, load, two_sides
@@ -312,7 +312,7 @@ VALUES = {
 )  # no float has it
 @example([dict.fromkeys(VALUES) | {"list of texts": []}])
 def test_values_come_back_as_they_went_in_and_nulls_as_nulls_in_both_backends(rows):
-    frame = to_polars(SMALL, {name: [row[name] for row in rows] for name in VALUES})
+    frame = frame_of_rows(schema(SMALL.columns), [tuple(map(row.get, POLARS)) for row in rows])
     assert frame.to_dicts() == rows
     other = to_pandas(frame)
     assert other["true or false"].dtype == pd.BooleanDtype()
