@@ -19,7 +19,7 @@ from skill_eval_nb.text import natural
 
 from .evals import slug
 from .folders import NOT_ENTERED, OWN, is_eval, is_folder, run_number
-from .writing import find_holder, name_process
+from .writing import OPENED, lock_holder, name_process
 
 JOURNAL, LOCK = "journal.jsonl", f"{OWN}.lock"
 PLANNED, STARTED = "planned", "started"
@@ -67,6 +67,23 @@ def read_job(iteration: Path) -> JobRecord:
                 looks = looks or tuple(map(int, asked.get("looks") or ()))
     holder = find_holder(iteration / LOCK) or {}
     return JobRecord(looks, name_process(holder) if holder.get("doing") == A_JOB else None)
+
+
+def find_holder(path: Path) -> dict[str, Any] | None:
+    """What whoever holds a lock says of itself; None if nobody does. Nothing is written."""
+    try:
+        with open_regular(path) as file:
+            if os.name == "posix":
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            else:
+                file.read(OPENED)
+    except (BlockingIOError, PermissionError):
+        return lock_holder(path)
+    except OSError:
+        return None
+    return None
 
 
 USUAL = ("offline", "stand-in", "stand-in-judge", "bubblewrap")

@@ -21,7 +21,7 @@ from skill_eval_nb.documents import Faults, NotJSON, parse, to_json
 
 from .folders import OWN
 
-_OPENED = 1
+OPENED = 1
 """Where the holder's line begins: Windows lets nobody read the byte that is locked."""
 
 
@@ -30,7 +30,7 @@ class Locked(Exception):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path} is held")
-        self.holder = _lock_holder(path)
+        self.holder = lock_holder(path)
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def hold_lock(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]
     def note_holder(descriptor: int) -> None:
         try:
             os.ftruncate(descriptor, 0)
-            os.lseek(descriptor, _OPENED, os.SEEK_SET)
+            os.lseek(descriptor, OPENED, os.SEEK_SET)
             os.write(descriptor, line)
         except OSError:
             path.unlink(missing_ok=True)
@@ -74,23 +74,6 @@ def hold_lock(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]
         lock.release()
 
 
-def find_holder(path: Path) -> dict[str, Any] | None:
-    """What whoever holds a lock says of itself; None if nobody does. Nothing is written."""
-    try:
-        with open_regular(path) as file:
-            if os.name == "posix":
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            else:
-                file.read(_OPENED)
-    except (BlockingIOError, PermissionError):
-        return _lock_holder(path)
-    except OSError:
-        return None
-    return None
-
-
 def name_process(about: Mapping[str, Any]) -> str:
     """The process that wrote so of itself, in words."""
     if not {"pid", "host"} <= set(about):
@@ -109,10 +92,11 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _lock_holder(path: Path) -> dict[str, Any]:
+def lock_holder(path: Path) -> dict[str, Any]:
+    """What the file of a lock says of who holds it; nothing if that cannot be read."""
     try:
         with open_regular(path) as file:
-            file.seek(_OPENED)
+            file.seek(OPENED)
             found = json.loads(file.read())
     except (OSError, ValueError):  # it has just been let go, or is being written
         return {}
