@@ -14,26 +14,11 @@ from skill_eval_nb.faces import lazy
 if TYPE_CHECKING:
     from . import judge, sandbox, structural
     from .grades import grade
-    from .judge import Case, Judge
     from .structural import check
 
-__all__ = [
-    "Case",
-    "Judge",
-    "check",
-    "grade",
-    "judge",
-    "sandbox",
-    "structural",
-]
+__all__ = ["check", "grade", "judge", "sandbox", "structural"]
 
 
 __getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "": "judge sandbox structural",
-        ".grades": "grade",
-        ".judge": "Case Judge",
-        ".structural": "check",
-    },
+    __name__, {"": "judge sandbox structural", ".grades": "grade", ".structural": "check"}
 )

@@ -227,9 +227,6 @@ Now analyse why the winner won. Answer with `transcript_insights`, `instruction_
 `winner_strengths`, `loser_weaknesses` and `improvement_suggestions`.
 """
 
-
-WHO = "the analyst"
-"""The name of the model in reasons."""
 SKILLS, VERDICTS = 3, 6
 """The skills may take one third of the room, and the comparator's words one sixth."""
 SHOWN = ("winner", "reasoning", "key_differentiators", "rubric", "output_quality")
@@ -258,7 +255,7 @@ def question(
         content=tuple(map(text_block, _analyst_texts((winner, loser), comparisons))),
         schema=SCHEMA,
         read=read_answer,
-        who=WHO,
+        who="the analyst",
     )
     body = json.dumps(request.body(), sort_keys=True)
     return replace(request, key=hashlib.sha256(body.encode()).hexdigest())

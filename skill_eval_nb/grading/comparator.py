@@ -448,10 +448,6 @@ SCHEMA: dict[str, Any] = an_object(
 )
 
 
-WHO = "the comparator"
-"""The name of the model in reasons."""
-
-
 def question(
     model: str, prepared: Prepared, key: str, *, swapped: bool = False
 ) -> Question[Answer]:
@@ -474,7 +470,7 @@ def question(
             n_expectations=len(prepared.expectations),
             n_criteria=len(prepared.criteria),
         ),
-        who=WHO,
+        who="the comparator",
     )
 
 

@@ -161,10 +161,6 @@ def indent_further_lines(text: str) -> str:
     return "\n    ".join(text.strip().splitlines())
 
 
-WHO = "the judge model"
-"""The name of the model in reasons."""
-
-
 @dataclass(frozen=True, slots=True)
 class Judge:
     """The model that judges, and how.
@@ -343,7 +339,7 @@ def questions(
                 expectations=[name for name, _ in part.expectations],
                 dimensions=[dimension.name for dimension in part.dimensions],
             ),
-            who=WHO,
+            who="the judge model",
         )
         for part in calls(judge, case, number)
     )

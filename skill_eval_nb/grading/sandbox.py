@@ -135,7 +135,11 @@ class Process:
 @contextlib.contextmanager
 def start_command(box: Box, argv: Sequence[str]) -> Iterator[Process]:
     """Start a command in a box; at the end of the block none of its processes is left."""
-    process = _start_plain(box, argv) if box.kind == "none" else _start_boxed(box, argv)
+    if box.kind == "none":
+        command, folder = limit_command(box, argv), os.fspath(box.folder)
+        process = Process(_popen(command, environment(box), cwd=folder))
+    else:
+        process = _start_boxed(box, argv)
     try:
         yield process
     finally:
@@ -144,11 +148,6 @@ def start_command(box: Box, argv: Sequence[str]) -> Iterator[Process]:
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
-
-
-def _start_plain(box: Box, argv: Sequence[str]) -> Process:
-    command = limit_command(box, argv)
-    return Process(_popen(command, environment(box), cwd=os.fspath(box.folder)))
 
 
 def _start_boxed(box: Box, argv: Sequence[str]) -> Process:

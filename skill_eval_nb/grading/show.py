@@ -477,7 +477,7 @@ def show(case: Case, chars: int = SHOWN_CHARS, *, images: int = IMAGES) -> Showi
     nonce = _nonce(case.key, [*given, *put_out], steps)
     pieces = with_pictures([*put_out, *given], images)
     put_out, given = pieces[: len(put_out)], pieces[len(put_out) :]
-    lists = shares([_list_wants(given), _list_wants(put_out)], chars // LIST_SHARE)
+    lists = shares([sum(p.line for p in part) for part in (given, put_out)], chars // LIST_SHARE)
     wanted = sum(piece.wants for piece in put_out)
     room = chars - sum(lists) - _HEAD * (1 + bool(given))
     for_inputs, for_transcript = _split_room(chars, room - wanted, given, steps)
@@ -541,10 +541,6 @@ def _split_room(
         transcript = len(record.text) + len(record.final or "") + 2 * _PART_FENCE
         transcript = min(transcript, max(chars // TRANSCRIPT_SHARE, spare - least))
     return min(inputs, max(least, spare - transcript)), transcript
-
-
-def _list_wants(pieces: Sequence[Piece]) -> int:
-    return sum(piece.line for piece in pieces)
 
 
 def _list(what: str, lines: Sequence[str], room: int, nonce: str, left_out: list[NotShown]) -> str:

@@ -296,8 +296,6 @@ def check(
     ...     check([wanted], Path(folder), None).expectations[0].evidence
     "a.md:1: # Title ('#')"
     """
-    if near < 0:
-        raise ValueError(f"near is {near}: a number of lines, 0 or more")
     wanted = [as_structural(expectation) for expectation in expectations]
     setting = CheckContext(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
     spoken = [isinstance(expectation, Expectation) for expectation in expectations]

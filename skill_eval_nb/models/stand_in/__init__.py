@@ -71,11 +71,10 @@ class StandIn:
 
     The random model, on the rubric's scale of 1 to 5: an output's latent quality is `base`, plus
     `effect` if the skill's body was in the context when it was written, plus a term of the eval
-    (sd `eval_sd`, the same on both sides), a term of the eval that only the skill's side has (sd
-    `effect_sd`), and a term of the run (sd `run_sd`). A score is that quality plus a term of the
-    judging and dimension (sd `judging_sd`), rounded to a whole number from 1 to 5. All terms are
-    independent and normal. A term is drawn from the seed and a name: for an eval the task's text,
-    for a run the session, for a judging everything that the judge is sent.
+    (sd `eval_sd`, the same on both sides), and a term of the run (sd `run_sd`). A score is that
+    quality plus a term of the judging and dimension (sd `judging_sd`), rounded to a whole number
+    from 1 to 5. All terms are independent and normal. A term is drawn from the seed and a name: for
+    an eval the task's text, for a run the session, for a judging everything that the judge is sent.
 
     If a skill's body has a line `stand-in effect: 0.4`, that replaces `effect`. For the demo
     skill's evals it uses texts written by hand; an opened skill then adds 2.4 times `effect`,
@@ -87,7 +86,6 @@ class StandIn:
         base: mean latent quality without the skill.
         effect: what the opened skill adds to it.
         eval_sd: sd of the evals.
-        effect_sd: sd of the skill's effect over the evals.
         run_sd: sd of the runs of one eval and configuration.
         judging_sd: sd of the judgings of one output and dimension.
         check_sd: sd of how hard the judged expectations are (see `answers.passing_quality`).
@@ -96,18 +94,14 @@ class StandIn:
         prefers: which of two works its comparator prefers: `better`, the one of higher quality;
             `noisy`, the same with a random term added to each quality (sd `judging_sd`); `first`
             and `last`, by position; `tie`, neither.
-        strays: chance that a listed skill is opened if none fits, 0 to 1; each with the same
-            chance.
     """
 
     seed: int = 0
     base: float = 2.8
     effect: float = 0.9
     eval_sd: float = 0.4
-    effect_sd: float = 0.0
     run_sd: float = 0.5
     judging_sd: float = 0.4
     check_sd: float = 0.5
     opens: float = 1.0
     prefers: Prefers = "noisy"
-    strays: float = 0.0

@@ -141,7 +141,6 @@ class Situation:
             stated = STATED_EFFECT.search(body)
             share = guidance(self.task, self._text_read, body)
             quality += float(stated[1]) if stated else share * chance.effect
-            quality += chance.effect_sd * normal(seed, "effect", eval_name)
         return quality
 
     @cached_property
@@ -204,17 +203,14 @@ def best_skill(task: str, listed: str, *, but: Container[str] = ()) -> str | Non
     """
     task_words = words(task)
     best, most = None, ENOUGH - 1
-    for name, description in listed_skills(listed, but):
+    for name, description in LISTED.findall(listed):
+        if name in but:
+            continue
         barred = words(" ".join(NOT_FOR.findall(description)))
         shared = len(task_words & (words(name) | (words(description) - barred)))
         if shared > most:
             best, most = name, shared
     return best
-
-
-def listed_skills(listed: str, but: Container[str] = ()) -> list[tuple[str, str]]:
-    """The names and descriptions of the skills that a text lists."""
-    return [skill for skill in LISTED.findall(listed) if skill[0] not in but]
 
 
 def words(text: str) -> frozenset[str]:
@@ -280,22 +276,10 @@ def _open_skill(situation: Situation) -> Iterator[AgentStep]:
         return
     tool = situation.tools["skill"]
     listed = reading.every_text(situation.request).replace(situation.task, "")
-    skill = _choose_skill(situation, listed, tool["input_schema"]["properties"])
-    if skill is not None:
+    skill = best_skill(situation.task, listed, but=tool["input_schema"]["properties"])
+    chance = situation.stand_in
+    if skill is not None and uniform(chance.seed, "opens", situation.session) < chance.opens:
         yield AgentStep(f"The skill {skill} fits this task.", tool["name"], {"skill": skill})
-
-
-def _choose_skill(situation: Situation, listed: str, but: Container[str]) -> str | None:
-    """The skill that this run opens: the fitting one, or a stray one, each with its chance."""
-    chance, session = situation.stand_in, situation.session
-    skill = best_skill(situation.task, listed, but=but)
-    if skill is not None:
-        return skill if uniform(chance.seed, "opens", session) < chance.opens else None
-    if uniform(chance.seed, "strays", session) >= chance.strays:
-        return None
-    names = sorted({name for name, _ in listed_skills(listed, but)})
-    drawn = uniform(chance.seed, "stray", session)
-    return names[int(drawn * len(names))] if names else None
 
 
 def _read_steps(situation: Situation) -> Iterator[AgentStep]:
