@@ -13,7 +13,7 @@ from skill_eval_nb.documents.sides import is_earlier, likeness
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats import deltas, pairing
-from skill_eval_nb.stats.values import EVAL, RUBRIC, better, natural, sort_stamps, values_of
+from skill_eval_nb.stats.values import EVAL, natural, sort_stamps, values_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import (
     Row,
@@ -312,11 +312,11 @@ class Version:
         compared: what was compared with what; None for the first.
         expectation_pass_rate: 0–1, the mean over evals of the means over runs; None if no
             run has a pass rate.
-        mean: the same of the metric that decides.
-        n_evals: evals with that metric.
-        n_runs: runs with that metric.
-        estimate: its difference from the parent over the evals that both have, in the metric's
-            unit; None if no eval is in both.
+        mean: the same, under the name that charts look for.
+        n_evals: evals with a pass rate.
+        n_runs: runs with a pass rate.
+        estimate: its difference from the parent over the evals that both have; None if no eval is
+            in both.
         low: the lower end of the interval of the difference; None if there is none.
         high: the upper end.
         p: exact and two-sided; None if it cannot be calculated.
@@ -364,7 +364,6 @@ class Lineage(Shown):
     Attributes:
         workspace: the workspace's name.
         skill: the skill's name.
-        metric: what decides.
         versions: oldest first; none if the workspace has no runs.
         started_at: when the first of all runs began, ISO 8601; None if no run says.
         notes: anything else worth knowing.
@@ -372,7 +371,6 @@ class Lineage(Shown):
 
     workspace: str
     skill: str
-    metric: str
     versions: tuple[Version, ...] = ()
     started_at: str | None = None
     notes: tuple[str, ...] = ()
@@ -389,7 +387,7 @@ class Lineage(Shown):
         from skill_eval_nb.tables.columns import to_pandas
 
         shared = {"workspace": pl.String, "skill": pl.String, "metric": pl.String}
-        known = {name: getattr(self, name) for name in shared}
+        known = {"workspace": self.workspace, "skill": self.skill, "metric": METRIC}
         rows = [known | asdict(version) for version in self.versions]
         kinds = {"float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
         types = {field.name: str(field.type).split(" ")[0] for field in fields(Version)}
@@ -428,8 +426,8 @@ class Lineage(Shown):
             return
         best = self.current_best
         which = "none is proven better" if best is None else f"the best is {best}"
-        versions, metric = count(len(self.versions), "version"), self.metric.replace("_", " ")
-        yield Title(f"{versions} of {brief(self.skill)} by {metric}; {which}")
+        versions = count(len(self.versions), "version")
+        yield Title(f"{versions} of {brief(self.skill)} by pass rate; {which}")
         for version in self.versions:
             parent = f", from {version.parent} ({version.parent_from})" if version.parent else ""
             mean = "no figure" if version.mean is None else figure(version.mean)
@@ -470,6 +468,8 @@ def _stated_version(version: Version) -> dict[str, Any]:
     return {"version": version.version, "parent": version.parent, **known}
 
 
+METRIC = "pass_rate"
+"""What decides."""
 TABLES = ("runs", "rubric_scores", "expectations")
 RESULTS = {"helps": "won", "hurts": "lost"}
 """The result that a verdict gives a version; every other verdict is a tie."""
@@ -483,14 +483,12 @@ class _Trace:
     Attributes:
         tables: the run-level tables of the skill, by name.
         sides: the runs of each version, oldest first.
-        metric: what decides.
         stated: the row of the table `history` of each version that a history.json names.
         kept: the skill's files.
     """
 
     tables: Mapping[str, pl.DataFrame]
     sides: Sequence[VersionRuns]
-    metric: str
     stated: Mapping[str, Mapping[str, Any]]
     kept: Kept
 
@@ -529,22 +527,20 @@ class _Trace:
             replace(version, is_current_best=version.version == proven) for version in found
         )
 
-    def _by_eval(self, side: VersionRuns, metric: str) -> pl.DataFrame:
-        """The evals of one side that have a metric, with their means over runs, and models."""
+    def _figures(self, side: VersionRuns) -> Version:
         import polars as pl
 
-        values = values_of(Workspace.from_tables(self.tables), metric)
+        values = values_of(Workspace.from_tables(self.tables), METRIC)
         found = pairing.cells(side.of(values)).drop_nulls("mean")
-        return found.group_by(EVAL).agg(pl.col("mean").sort().mean(), pl.col("n_runs").sum())
-
-    def _figures(self, side: VersionRuns) -> Version:
-        by_eval = self._by_eval(side, self.metric)
+        by_eval = found.group_by(EVAL).agg(pl.col("mean").sort().mean(), pl.col("n_runs").sum())
+        means = sorted(by_eval["mean"].to_list())
+        mean = sum(means) / len(means) if means else None
         return Version(
             version=side.version,
             iteration=side.iteration,
             configuration=side.configuration,
-            expectation_pass_rate=_mean(self._by_eval(side, "pass_rate")),
-            mean=_mean(by_eval),
+            expectation_pass_rate=mean,
+            mean=mean,
             n_evals=by_eval.height,
             n_runs=int(by_eval["n_runs"].sum()),
             stated_pass_rate=self.stated.get(side.version, {}).get("expectation_pass_rate"),
@@ -580,8 +576,8 @@ class _Trace:
         version = replace(version, compared=_comparison_words(child, parent))
         row = self._delta_row(child, parent)
         if not row["n_evals"]:
-            name = self.metric.removeprefix(RUBRIC).replace("_", " ")
-            return replace(version, reason=f"Nothing to compare: no eval has a {name} in both.")
+            reason = "Nothing to compare: no eval has a pass rate in both."
+            return replace(version, reason=reason)
         result = RESULTS.get(row["verdict"], "tie")
         so = f"{row['verdict'] or 'no verdict'}, so {'a tie' if result == 'tie' else result}"
         reason = f"{so.capitalize()}: {row['reason']}"
@@ -610,13 +606,8 @@ class _Trace:
             for name, table in self.tables.items()
         }
         ws = Workspace.from_tables(together)
-        found = deltas(ws, self.metric, versus=(CHILD, PARENT), pool="model")
+        found = deltas(ws, METRIC, versus=(CHILD, PARENT), pool="model")
         return found.row(0, named=True)
-
-
-def _mean(by_eval: pl.DataFrame) -> float | None:
-    means = sorted(by_eval["mean"].to_list())
-    return sum(means) / len(means) if means else None
 
 
 def _comparison_words(child: VersionRuns, parent: VersionRuns) -> str:
@@ -628,11 +619,7 @@ def _comparison_words(child: VersionRuns, parent: VersionRuns) -> str:
     return " against ".join(named)
 
 
-def history(
-    ws: Workspace,
-    *,
-    metric: str = "pass_rate",
-) -> Lineage:
+def history(ws: Workspace) -> Lineage:
     """The versions of a skill: what each was made from, what changed, and whether it won.
 
     A version is the with-skill side of an iteration; v0 is the first one, or the `old_skill` that
@@ -646,23 +633,18 @@ def history(
 
     Args:
         ws: a workspace with the runs of one skill.
-        metric: what decides: a number column of `runs`, or a rubric dimension by its name.
 
     Returns:
         A `Lineage`; without versions if the workspace has no runs.
 
     Raises:
-        Refused: there are several skills or workspaces, or neither more nor less of the metric is
-            better.
-        ValueError: the metric does not exist.
+        Refused: there are several skills or workspaces.
 
     >>> import skill_eval_nb as sen
     >>> found = history(sen.load("data/tdd-workspace"))
     >>> [(one.version, one.parent, one.grading_result) for one in found.versions]
     [('v0', None, 'baseline'), ('v1', 'v0', 'tie')]
     """
-    if better(metric) is None:
-        raise refuse(f"no version can win by {metric}: neither more nor less of it is better")
     workspace, skill = only_suite(ws, "a history")
     tables = {name: ws.polars(name) for name in TABLES}
     sides, notes = versions_of(tables["runs"])
@@ -671,10 +653,9 @@ def history(
     versions = _Trace(
         tables,
         sides,
-        metric,
         known,
         find_kept(ws, tables["runs"]),
     ).versions()
     notes += why_not
     started = next(iter(sort_stamps(version.started_at for version in versions)), None)
-    return Lineage(workspace, skill, metric, versions, started, tuple(notes))
+    return Lineage(workspace, skill, versions, started, tuple(notes))

@@ -332,7 +332,7 @@ def check_parts(measured: IterationFigures) -> Iterator[Part]:
         )
         yield Paragraph(_count_classes(compared))
     yield from _proven_table([row for row in compared if row["class"] in (SEPARATES, HURTS)])
-    yield from _silent_table(measured, compared)
+    yield from _silent_table(compared)
 
 
 def _count_classes(compared: list[CheckRow]) -> str:
@@ -371,7 +371,7 @@ def _check_cells(row: CheckRow) -> tuple[str | Figure, ...]:
     )
 
 
-def _silent_table(measured: IterationFigures, compared: list[CheckRow]) -> Iterator[Part]:
+def _silent_table(compared: list[CheckRow]) -> Iterator[Part]:
     """The table of what always passes, or always fails, on both sides of every comparison.
 
     Checks of the most evals come first.
@@ -388,27 +388,19 @@ def _silent_table(measured: IterationFigures, compared: list[CheckRow]) -> Itera
         f"whatever the configuration: {len(silent):,}."
     )
     yield from cut_table(
-        "n counts verdicts",
-        ("Check", "Verdict", "Evals", *(f"n {line(name)}" for name in measured.configurations)),
+        "n counts verdicts, of all configurations",
+        ("Check", "Verdict", "Evals", "n"),
         (
             (
                 line(own[0]["text"]),
                 own[0]["class"],
                 _join_evals(own[0]["evals"]),
-                *_ns(measured, own),
+                f"{sum(_n(row, '') for row in own) + _n(own[0], '_baseline'):,}",
             )
             for own in silent
         ),
         *(3, MOST),
     )
-
-
-def _ns(measured: IterationFigures, rows: list[CheckRow]) -> Iterator[str]:
-    """How many verdicts each configuration has of an expectation."""
-    n = dict.fromkeys(measured.configurations, 0)
-    for row in rows:
-        n[row["configuration"]], n[row["baseline"]] = _n(row, ""), _n(row, "_baseline")
-    return (f"{number:,}" for number in n.values())
 
 
 def _join_evals(names: list[str]) -> str:

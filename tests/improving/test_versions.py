@@ -14,7 +14,6 @@ from skill_eval_nb.documents.dialects import json_schema
 from skill_eval_nb.improving import history
 from skill_eval_nb.improving.values import LARGEST_SHOWN, texts
 from skill_eval_nb.improving.versions import changes, in_words
-from skill_eval_nb.running.protocol import Refused
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.improving.made import NEW
@@ -100,11 +99,6 @@ def test_without_an_eval_in_common_nothing_is_compared(tmp_path):
     one = history(sen.load(lay(tmp_path / "made-workspace", files))).versions[1]
     assert one.grading_result is None
     assert one.reason == "Nothing to compare: no eval has a pass rate in both."
-
-
-def test_a_metric_of_which_neither_more_nor_less_is_better_is_refused(planted):
-    with pytest.raises(Refused, match="neither more nor less"):
-        history(planted, metric="output_chars")
 
 
 def diffed(old: str, new: str) -> tuple[int, int]:
