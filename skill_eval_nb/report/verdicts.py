@@ -207,10 +207,7 @@ SIDES = (("configuration", "mean", "n_runs"), ("baseline", "baseline_mean", "n_r
 
 def evals(measured: IterationFigures) -> Iterator[Part]:
     """The evals of an iteration."""
-    if measured.stated:
-        yield from _suite(measured)
-        return
-    metrics = [metric for metric in BY_EVAL if metric in measured.metrics]
+    metrics = [metric for metric in BY_EVAL if metric in measured.metrics and not measured.stated]
     if metrics and measured.compared:
         yield Picture(
             f"{metric_name(metrics[0])} of each eval with the skill and without. "
@@ -219,22 +216,6 @@ def evals(measured: IterationFigures) -> Iterator[Part]:
         )
     for metric in metrics:
         yield _by_eval(measured, metric)
-
-
-def _suite(measured: IterationFigures) -> Iterator[Part]:
-    """The evals that are defined, if no run says more of them."""
-    evals = measured.ws.polars("evals")
-    if evals.is_empty():
-        return
-    counts = ("n_expectations", "n_structural", "n_dimensions")
-    yield Table(
-        "What is defined: judged and structural expectations, rubric dimensions",
-        ("Eval", "Judged", "Structural", "Dimensions"),
-        tuple(
-            (line(row["eval_name"]), *(f"{row[name]:,}" for name in counts))
-            for row in evals.iter_rows(named=True)
-        ),
-    )
 
 
 def _by_eval(measured: IterationFigures, metric: str) -> Table:
