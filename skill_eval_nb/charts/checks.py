@@ -147,7 +147,7 @@ DOT, STEP = 76, 5.8
 """Area of a dot; pixels by which dots of one place are set apart."""
 MOST = 400
 """Dots above which those of about the same place share one."""
-QUADRANT_LINE, NAMED = 18, 3
+QUADRANT_LINE, NAMED = 18, 2
 """Pixels of a line; expectations of a class that are named."""
 SHADES = {
     SEPARATES: WITH_SKILL,
@@ -171,7 +171,6 @@ QUADRANT_TIPS = {
     "other": "Baseline passed",
     "estimate": "Difference",
     "p": "Exact p",
-    "lacking": "Without a verdict",
 }
 
 
@@ -267,11 +266,10 @@ def _list_classes(rows: Rows) -> Iterator[ChartType]:
 
     if not rows:
         return
-    named = NAMED if len({row["class"] for row in rows}) <= 5 else NAMED - 1
     listed: list[Row] = []
     for name in CLASSES:
         own = [row for row in rows if row["class"] == name]
-        for row in own[:named]:
+        for row in own[:NAMED]:
             size = f"{row['estimate']}{TIE * 2}" if name in (SEPARATES, HURTS, LITTLE) else ""
             text, full = size + row["expectation"], row["expectation"]
             head = f"{name}{TIE * 2}{len(own):,}"
@@ -364,7 +362,6 @@ def _expectation_dots(found: pl.DataFrame) -> list[Row]:
             "other": _count_passes(row, "_baseline"),
             "estimate": "" if row["estimate"] is None else RATE.difference(row["estimate"]),
             "p": _format_p(row),
-            "lacking": _count_missing_verdicts(row),
             "size": -abs(row["estimate"] or 0),
         }
         for row in found.iter_rows(named=True)
@@ -375,13 +372,6 @@ def _expectation_dots(found: pl.DataFrame) -> list[Row]:
 def _count_passes(row: Row, end: str) -> str:
     passed, failed = row[f"n_passed{end}"], row[f"n_failed{end}"]
     return f"{passed:,} of {tied(passed + failed, 'run')}"
-
-
-def _count_missing_verdicts(row: Row) -> str:
-    """Runs without a verdict, on either side."""
-    names = {"errored": "errored", "unscored": "not scored"}
-    numbers = {words: row[f"n_{name}"] + row[f"n_{name}_baseline"] for name, words in names.items()}
-    return ", ".join(f"{number:,} {words}" for words, number in numbers.items() if number) or "none"
 
 
 def _format_p(row: Row) -> str:

@@ -288,7 +288,6 @@ ONE_MORE = {
     "runs": "one more run of each eval",
     "judgings": "one more judging of each output",
 }
-HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +307,7 @@ def choose_price(rows: Rows) -> Paid:
     if rows[0]["seconds"] is None:
         what = "runs and judging" if plans_judgings(rows) else "run"
         return Paid("calls", f"{what}s a side (number)", lambda number: tied(round(number), what))
-    hours = max(row["seconds"] for row in rows) >= 2 * HOUR
-    unit, per = ("h", HOUR) if hours else ("s", 1)
-    return Paid("seconds", f"time, one run after the other ({unit})", duration, per)
+    return Paid("seconds", "time, one run after the other (min)", duration, 60)
 
 
 @dataclass(frozen=True, slots=True)

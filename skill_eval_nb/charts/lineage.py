@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import summarize
@@ -255,7 +254,10 @@ def _version_row(row: Row, names: set[str]) -> Row:
         "result": result if result in RESULTS else "not compared",
         "best": row["is_current_best"] is True,
         "before": before,
-        **{end: _cut_to_range(before, row[end], meant) for end in ("low", "high")},
+        **{
+            end: None if before is None or row[end] is None else before + row[end]
+            for end in ("low", "high")
+        },
         "n_evals": row["n_evals"],
         "n_runs": row["n_runs"],
         "n": "" if row["n_runs"] is None else f"n {row['n_runs']:,}",
@@ -265,14 +267,6 @@ def _version_row(row: Row, names: set[str]) -> Row:
         "reason": brief(row["reason"] or "not known", 2 * LETTERS),
         "metric": row["metric"],
     }
-
-
-def _cut_to_range(before: float | None, end: float | None, meant: Metric) -> float | None:
-    """Where the end of an interval lies, cut off where the metric ends."""
-    if before is None or end is None:
-        return None
-    low, high = meant.range or (-inf, inf)
-    return min(max(before + end, low), high)
 
 
 def answer_versions(parts: Sequence[Rows]) -> str:

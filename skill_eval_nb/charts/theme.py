@@ -384,7 +384,7 @@ def scale_of(meant: Metric) -> alt.Scale:
     from .vega import alt
 
     if meant.range:
-        return alt.Scale(domain=list(meant.range), nice=False, zero=False)
+        return alt.Scale(domain=list(meant.range), nice=False, zero=False, clamp=True)
     return alt.Scale(zero=True, nice=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -93,26 +93,6 @@ FOLDER = "report"
 PARTS = {"all": "everything that was loaded", "chosen": "what is chosen above"}
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """How it is to be written.
-
-    Attributes:
-        folder: where to.
-        dialect: the form of benchmark.json.
-        part: one of PARTS.
-    """
-
-    folder: str = FOLDER
-    dialect: str = "skill-creator"
-    part: str = "all"
-
-    @property
-    def path(self) -> Path:
-        """The folder as a path."""
-        return Path(self.folder.strip() or FOLDER).expanduser()
-
-
 class Explore(Explorer):
     """A workspace to look through; `selection` gives back what is selected."""
 
@@ -131,7 +111,7 @@ class Explore(Explorer):
         where: str | pl.Expr | None = None,
     ) -> None:
         """Look at a workspace; see `explore`."""
-        self.export_to = Export()
+        self.handed = {"folder": FOLDER, "dialect": "skill-creator", "part": "all"}
         self._written: Written | None = None
         self._writing = Background(self.show, self._fail)
         self._runs: RunPanel | None = None
@@ -215,15 +195,15 @@ class Explore(Explorer):
 
     def _export_view(self) -> Node:
         """The view of what can be written."""
-        busy, export = self._writing.busy, self.export_to
+        busy, handed = self._writing.busy, self.handed
         dialects = [name for name, forms in DIALECTS.items() if "benchmark" in forms]
         return h(
             "div",
             h(
                 "div",
                 self._folder_entry(),
-                choose("What", PARTS, export.part, ("hand", "part")),
-                choose("Form of benchmark.json", dialects, export.dialect, ("hand", "dialect")),
+                choose("What", PARTS, handed["part"], ("hand", "part")),
+                choose("Form of benchmark.json", dialects, handed["dialect"], ("hand", "dialect")),
                 cls="sen-row",
             ),
             h("p", WRITES, cls="sen-soft sen-x-export"),
@@ -236,21 +216,32 @@ class Explore(Explorer):
 
     def _folder_entry(self) -> Node:
         look = {"spellcheck": "false", "cls": "sen-x-folder"}
-        return entry("Folder", self.export_to.folder, ("hand", "folder"), **look)
+        return entry("Folder", self.handed["folder"], ("hand", "folder"), **look)
 
     @action
     def hand(self, name: str, value: str) -> None:
         """Choose the `folder` to write to, the `dialect`, or the `part` to report on."""
-        self.export_to = replace(self.export_to, **{name: value})
+        self.handed = {**self.handed, name: value}
+
+    @property
+    def _folder(self) -> Path:
+        """The folder to write to."""
+        return Path(self.handed["folder"].strip() or FOLDER).expanduser()
 
     @action
     def export(self) -> None:
         """Write benchmark.json, benchmark.md and report.html, as the shell's `report` does."""
         from skill_eval_nb import report
 
-        ws, choice, export = self.source.ws, self.choice, self.export_to
-        own = choice.select(ws, iteration=choice.iterations) if export.part == "chosen" else ws
-        self._write(lambda: report.write_report(own, export.path, dialect=export.dialect))
+        ws, choice, folder, dialect = (
+            self.source.ws,
+            self.choice,
+            self._folder,
+            self.handed["dialect"],
+        )
+        if self.handed["part"] == "chosen":
+            ws = choice.select(ws, iteration=choice.iterations)
+        self._write(lambda: report.write_report(ws, folder, dialect=dialect))
 
     @action
     def save_chart(self, kind: str) -> None:
@@ -258,7 +249,7 @@ class Explore(Explorer):
         from skill_eval_nb.report import Written
 
         ws, choice, name = self.source.ws, self.choice, self.seen.chart
-        path = self.export_to.path / f"{name}.{kind}"
+        path = self._folder / f"{name}.{kind}"
         self._write(lambda: Written([charts.save(chart_of(ws, choice, name), path)]))
 
     def _write(self, work: Callable[[], Written]) -> None:

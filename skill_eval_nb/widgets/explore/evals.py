@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from skill_eval_nb.text import as_label, count
 from ..show.outputs import read_beginning
 from ..show.run import folder_of
 from ..ui import Child, Node, h
-from ..ui.parts import button, soft
+from ..ui.parts import button, soft, waiting_note
 from ..ui.source import key_of
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
 from .choice import (
@@ -126,7 +125,14 @@ Deltas = dict[Line, Row]
 def evals(look: Look) -> Node:
     """The view of evals."""
     keys, found = look.figures(list_evals), look.figures(count_cells)
-    deltas, counting = _deltas_by_row(look)  # asked for last, for it takes longest
+    differences = look.of_metric(  # asked for last, for it takes longest
+        count_headline_by_eval, count_others_by_eval
+    )
+    deltas: Deltas = {
+        ((row["eval_id"], row["eval_name"]), part): row
+        for part, rows in differences.items()
+        for row in rows or ()
+    }
     runs = [run for own in found.values() for cell in (own or {}).values() for run in cell.runs]
     values = [value for _, value in runs]
     axis = of_figures(look.meant, min(values, default=None), max(values, default=None))
@@ -144,9 +150,8 @@ def evals(look: Look) -> Node:
         about = f"eval {as_label(eval_id, 40)}" if look.suite.has_twins else ""
         return Drawn(as_label(name), act, shown, about)
 
-    title = look.meant.difference_axis
-    differences = scale(apart, look.meant, title, difference=True)
-    heads = lane_heads(look, "evals", scale(axis, look.meant, look.meant.axis), differences)
+    of_differences = scale(apart, look.meant, look.meant.difference_axis, difference=True)
+    heads = lane_heads(look, "evals", scale(axis, look.meant, look.meant.axis), of_differences)
 
     def mean_on(side: str, line: Line) -> float | None:
         cell = (found[line[1]] or {}).get((line[0], side))
@@ -162,7 +167,7 @@ def evals(look: Look) -> Node:
     return h(
         "div",
         sides_legend(look),
-        h("p", counting, cls="sen-soft", role="status") if counting else None,
+        waiting_note("Counting the differences") if None in differences.values() else None,
         lines.view(look, heads, caption=f"Every run’s {look.meant.name}, eval by eval"),
     )
 
@@ -191,21 +196,6 @@ def lane_keys(
         **{kind: partial(mean_on, side) for kind, side in look.kinds},
         "delta": lambda line: deltas.get(line, {}).get("estimate"),
     }
-
-
-def _deltas_by_row(look: Look) -> tuple[Deltas, str]:
-    """The difference of each row, and what is still being counted."""
-    found = look.of_metric(count_headline_by_eval, count_others_by_eval)
-    deltas = {
-        ((row["eval_id"], row["eval_name"]), part): row
-        for part, rows in found.items()
-        for row in rows or ()
-    }
-    missing = sum(rows is None for rows in found.values())
-    if not missing:
-        return deltas, ""
-    of = f" of {missing:,} of {count(len(look.parts), 'iteration')}" if look.several else ""
-    return deltas, f"The deltas{of} are being counted, exactly; they appear when they are there."
 
 
 def _eval_sides(
@@ -241,62 +231,48 @@ def draw_sides(axis: Axis, meant: Metric, sides: Sequence[EvalSide]) -> list[Chi
     return [_draw_lane(axis, meant, sides), h("div", means, cls="sen-x-means")]
 
 
-COLUMNS = 4
-"""Configurations that have a column: the two sides first."""
 RATE = metric_of("pass_rate")
 
 
 def outputs(look: Look) -> Child:
     """The view of outputs; a click on one opens it beside that of the other side."""
-    sides = [name for _, name in look.kinds]
-    names = list(dict.fromkeys([*sides, *look.suite.configurations]))
-    columns = [_output_column(look, name) for name in names[:COLUMNS]]
+    cells = look.counted.figures(count_cells, look.parts, RATE.column)
+    runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for run in look.counted.runs(look.choice, None).iter_rows(named=True):
+        key = (run["iteration"], run["eval_id"], run["eval_name"], run["configuration"])
+        runs[key].append(run)
 
     def draw_eval(line: Line) -> Drawn:
-        (eval_id, name), part = line
-        act = ("pick", "eval", part.iteration, eval_id, name)
-        return Drawn(as_label(name), act, [draw_cell(line) for _, draw_cell in columns])
+        key, part = line
+        act = ("pick", "eval", part.iteration, *key)
+        known = cells[part] or {}
+        shown = [
+            _draw_output(look, runs[part.iteration, *key, name], known.get((key, name)))
+            for _, name in look.kinds
+        ]
+        return Drawn(as_label(key[1]), act, shown)
 
-    evals = sort_evals(look, look.figures(list_evals))
-    shown, paging = Lines("outputs", "eval", evals, draw_eval).view(
-        look, [head for head, _ in columns], label="Outputs by eval and configuration"
-    )
-    left = len(names) - COLUMNS
+    lines = sort_evals(look, look.figures(list_evals))
+    heads = [h("span", swatch(kind), as_label(name, 60)) for kind, name in look.kinds]
+    label = "Outputs by eval and configuration"
     return h(
         "div",
         soft("How the first run’s output begins, and the pass rate of all runs. Click to compare."),
-        shown,
-        soft(f"{count(left, 'configuration')} more: choose them above.") if left > 0 else None,
-        paging,
+        Lines("outputs", "eval", lines, draw_eval).view(look, heads, label=label),
     )
 
 
-def _output_column(look: Look, name: str) -> tuple[Node, Callable[[Line], Child]]:
-    """The head of a configuration's column, and what makes the cell of an eval."""
-    head = h("span", swatch(look.kind_of(name)), as_label(name, 60))
-    own = replace(look.choice, configuration=name, baseline=None)
-    parts = {part: replace(part, configuration=name, baseline=None) for part in look.parts}
-    cells = look.counted.figures(count_cells, list(parts.values()), RATE.column)
-    runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
-    for run in look.counted.runs(own, None).iter_rows(named=True):
-        runs[run["iteration"], run["eval_id"], run["eval_name"]].append(run)
-
-    def draw_cell(line: Line) -> Child:
-        """The first run's output, as the button that opens it."""
-        key, part = line
-        mine = runs[part.iteration, *key]
-        if not mine:
-            return soft("no run")
-        cell = (cells[parts[part]] or {}).get((key, name))
-        file, words = read_beginning(folder_of(look.ws, mine[0]))
-        about = h("small", f" {count(len(mine), 'run')} · {file}", cls="sen-soft")
-        begins = h("div", words, cls="sen-x-begins", dir="auto") if words else None
-        run = key_of(mine[0])
-        return button(
-            [h("div", h("b", size(RATE, cell and cell.mean)), about), begins],
-            ("open_outputs", key[1], *run),
-            cls="sen-x-output",
-            aria_expanded=run in look.seen.opened,
-        )
-
-    return head, draw_cell
+def _draw_output(look: Look, runs: Sequence[dict[str, Any]], cell: EvalCell | None) -> Child:
+    """How the first run's output begins, as the button that opens it."""
+    if not runs:
+        return soft("no run")
+    run = key_of(runs[0])
+    file, words = read_beginning(folder_of(look.ws, runs[0]))
+    about = h("small", f" {count(len(runs), 'run')} · {file}", cls="sen-soft")
+    begins = h("div", words, cls="sen-x-begins", dir="auto") if words else None
+    return button(
+        [h("div", h("b", size(RATE, cell and cell.mean)), about), begins],
+        ("open_outputs", runs[0]["eval_name"], *run),
+        cls="sen-x-output",
+        aria_expanded=run in look.seen.opened,
+    )
