@@ -418,11 +418,12 @@ def frame_of_rows(types: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> 
     """
     import polars as pl
 
+    columns = dict(zip(types, zip(*rows, strict=True), strict=bool(rows)))
     try:
-        return pl.DataFrame(rows, types, orient="row")
+        return pl.DataFrame(columns, types)
     except UnicodeEncodeError:
-        whole = [tuple(map(_without_halves, row)) for row in rows]
-        return pl.DataFrame(whole, types, orient="row")
+        whole = {name: list(map(_without_halves, column)) for name, column in columns.items()}
+        return pl.DataFrame(whole, types)
 
 
 class Rows(dict[str, list[tuple[Any, ...]]]):
