@@ -25,8 +25,11 @@ from tests.corpus.build import lay
 SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "10"))
 """Benchmarks that are made; 50 take a minute or three, and have been gone through."""
 
-LEAST = int(stats.binom.ppf(0.001, SEEDS, 0.95))
-"""An interval that holds in 95 of 100 benchmarks holds less often here once in a thousand."""
+
+def least(intervals: int) -> int:
+    """How many of these hold the truth, where 95 of 100 do: fewer do once in a thousand times."""
+    return int(stats.binom.ppf(0.001, intervals, 0.95))
+
 
 DIMENSION = "depth"
 SKILL = """---
@@ -63,13 +66,12 @@ def truth(stand_in: StandIn, *, skill: bool) -> Truth:
     """What the scores of a configuration have for mean and standard deviations.
 
     By the stand-in's model of chance, for outputs that state their quality (`stand-in quality:
-    3.42`), which is every output but those of the demo skill's evals.
-    Every eval, run and judging that is equally likely is gone through; the skill was opened in
-    all of the runs, or in none.
+    3.42`), which is every output but those of the demo skill's evals. Every eval, run and judging
+    that is equally likely is gone through; the skill was opened in all of the runs, or in none.
     """
     spread = EQUALLY_LIKELY / EQUALLY_LIKELY.std()
     mean = stand_in.base + skill * stand_in.effect
-    of_eval = mean + spread[:, None, None] * np.hypot(stand_in.eval_sd, skill * stand_in.effect_sd)
+    of_eval = mean + spread[:, None, None] * stand_in.eval_sd
     quality = of_eval + spread[None, :, None] * stand_in.run_sd
     scores = np.clip(np.floor(quality + spread * stand_in.judging_sd + 0.5), 1, 5)
     runs = scores.mean(axis=2)
@@ -107,9 +109,11 @@ def test_the_effect_of_the_skill_comes_back(benchmarks, scope):
     with_skill, without = (truth(StandIn(), skill=side).mean for side in (True, False))
     effect = with_skill - without
     found = [sen.stats.deltas(ws, f"rubric:{DIMENSION}", scope=scope) for ws in benchmarks]
-    all_found = pl.concat(found)  # without an interval where too few evals differ
-    held = all_found.filter(pl.col("low") <= effect, pl.col("high") >= effect).height
-    assert held >= LEAST
+    all_found = pl.concat(found)
+    given = all_found.drop_nulls("low")  # there is none where too few evals differ
+    held = given.filter(pl.col("low") <= effect, pl.col("high") >= effect).height
+    assert given.height >= SEEDS / 2
+    assert held >= least(given.height)
     mean, sd = (getattr(all_found["estimate"], name)() for name in ("mean", "std"))
     assert abs(mean - effect) < 4 * sd / SEEDS**0.5
 
@@ -125,4 +129,4 @@ def test_the_noise_comes_back(benchmarks):
             # Where no two judgings of an output differ, there is no interval: it has not held.
             held[side, part] += row["high"] is not None and row["low"] <= sd**2 <= row["high"]
     assert len(held) == 6
-    assert min(held.values()) >= LEAST, held
+    assert min(held.values()) >= least(SEEDS), held
