@@ -658,11 +658,7 @@ def count_flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
         if row["p_adjusted"] is not None:
             row["reason"] = f"p = {row['p_adjusted']:.2g}. {row['reason']}"
 
-    def rate_rise(row: Row) -> float:
-        before, after = row["baseline_pass_rate"], row["pass_rate"]
-        return 0.0 if before is None or after is None else after - before
-
-    return _of_each(parts, sorted(found, key=rate_rise))
+    return _of_each(parts, sorted(found, key=lambda row: row["estimate"] or 0.0))
 
 
 def turn(before: float | None, after: float | None) -> str:

@@ -350,13 +350,6 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
     )
 
 
-def _find_bar(now: ReviewState) -> Child:
-    if len(now.items) < 2:
-        return None
-    words = "Search prompts, outputs and evidence"
-    return find_bar(now.choice.search, now.finder.things, words)
-
-
 def _part_choice(now: ReviewState, part: str, label: str) -> Node | None:
     options = {name: line(name) or "all" for name in now.scope.options[part]}
     chosen = getattr(now.choice, part)
@@ -398,7 +391,9 @@ def review_view(now: ReviewState) -> Child:
         "div",
         _review_head(now),
         _controls(now, {item.eval_id: item.title for item in now.items}),
-        None if now.choice.hidden else _find_bar(now),
+        find_bar(now.choice.search, now.finder.things, "Search prompts, outputs and evidence")
+        if len(now.items) > 1 and not now.choice.hidden
+        else None,
         notice(lacking, key="lacking") if lacking else None,
         _blind_notice(now),
         _step_buttons(now),

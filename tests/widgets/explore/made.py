@@ -52,8 +52,3 @@ def clickable(panel: Explore, *begin: str) -> Iterator[tuple[Any, ...]]:
         act = one[1].get("on", {}).get("click")
         if act and tuple(act[: len(begin)]) == begin and not one[1].get("disabled"):
             yield tuple(act)
-
-
-def labelled(panel: Explore, label: str) -> list[Any]:
-    """The elements that a screen reader calls so."""
-    return [one for one in elements(panel._tree) if one[1].get("aria-label") == label]
