@@ -105,7 +105,6 @@ def compare(
     model: str | None = None,
     evals: list[str] | None = None,
     repeat: float = 0.2,
-    seed: int = 0,
     budget_usd: float | None = None,
     concurrency: int = 8,
     prices: Path | None = None,
@@ -121,7 +120,6 @@ def compare(
         b: the same.
         model: the model that compares; else the one that judged before.
         repeat: share of the pairs that are judged twice in the same order.
-        seed: of the draws.
         concurrency: comparisons at a time.
     """
     options = all_but(locals(), "path", "dry_run", "yes")

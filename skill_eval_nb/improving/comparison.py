@@ -155,7 +155,6 @@ def compare(
     model: str | None = None,
     evals: Iterable[str | int] | None = None,
     repeat: float = 0.2,
-    seed: int = 0,
     connection: Connection | None = None,
     prices: Prices | None = None,
     budget_usd: float | None = None,
@@ -184,7 +183,6 @@ def compare(
         model: the model that compares; if not given, the model that judged these runs.
         evals: ids or names of evals; all if not given.
         repeat: the share of pairs to judge twice in the same order, 0 to 1.
-        seed: for the random choices: which pairs are repeated, and which side is then first.
         connection: how the model is reached; if not given, the stand-in judge answers in
             process; other models are called over the network.
         prices: what calls cost; the bundled table if not given.
@@ -212,7 +210,7 @@ def compare(
     judges = [row["judge_model"] for side in sides for row in side.rows]
     comparator = choose_model(terms, model, judges, "compare")
     pairs, left = pairs_of(*sides, evals)
-    orders, unshown = _plan_orders(comparator, pairs, sides, repeat, seed)
+    orders, unshown = _plan_orders(comparator, pairs, sides, repeat)
     homes = sorted({run.workspace for pair in pairs for run in (pair.a, pair.b)})
     items = [_item(order, comparator, sides, terms.known_prices) for order in orders]
     answers = answers_of(items, partial(read_comparisons, homes), "a comparison", terms)
@@ -271,14 +269,13 @@ def _plan_orders(
     pairs: Sequence[Pair],
     sides: Sequence[ComparedSide],
     repeat: float,
-    seed: int,
 ) -> tuple[list[_Order], list[LeftOut]]:
     """Both orders of every pair, then the repetitions; and the pairs that cannot be shown.
 
-    Which pairs are repeated, and in which order, depends only on the seed and the pairs. If the
+    Which pairs are repeated, and in which order, depends only on the pairs. If the
     share is not 0, at least one pair is repeated.
     """
-    drawn = sorted(pairs, key=lambda pair: _draw(seed, pair.key))
+    drawn = sorted(pairs, key=lambda pair: _draw(pair.key))
     repeated = {pair.key for pair in drawn[: max(round(repeat * len(pairs)), bool(repeat))]}
     left: list[LeftOut] = []
     orders: list[_Order] = []
@@ -295,7 +292,7 @@ def _plan_orders(
         except Unjudged as error:
             left.append(LeftOut(pair.named, error.reason))
             continue
-        first = random.Random(_draw(seed, pair.key)).random() < 0.5  # noqa: S311 -- no secret
+        first = random.Random(_draw(pair.key)).random() < 0.5  # noqa: S311 -- no secret
         swapped = first is (who_of(pair.a) < who_of(pair.b))
         for order, time in ((1, 1), (2, 1), (1, 2))[: 2 + (pair.key in repeated)]:
             turned = swapped if order == 1 else not swapped
@@ -306,8 +303,8 @@ def _plan_orders(
     return sorted(orders, key=lambda order: order.repetition), left  # repetitions last
 
 
-def _draw(seed: int, key: str) -> str:
-    return hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest()
+def _draw(key: str) -> str:
+    return hashlib.sha256(f"0\n{key}".encode()).hexdigest()
 
 
 def _hidden_names(
@@ -471,9 +468,6 @@ class Winner:
     winner: str | None
     word: str
     reason: str
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 def decide_winner(row: Mapping[str, Any], a: str, b: str) -> Winner:

@@ -108,7 +108,6 @@ def draft_evals(
     *,
     model: str | None = None,
     n: int = 8,
-    folder: PathLike | None = None,
     connection: Connection | None = None,
     prices: Prices | None = None,
     budget_usd: float | None = None,
@@ -128,8 +127,6 @@ def draft_evals(
             fill in: it has the skill's name and headings, costs nothing, and says that no model
             wrote it.
         n: evals to draft, 3 to 20, two of which the skill should not change.
-        folder: where to store the answer; if not given, the skill's workspace, NAME-workspace
-            next to it.
         connection: how the model is reached; if not given, the stand-in answers in process for
             its own models; other models are called over the network.
         prices: what calls cost; the bundled table if not given.
@@ -158,7 +155,7 @@ def draft_evals(
         f"Now write exactly {n} evals of which {n - UNCHANGED} are tasks that the skill should "
         f"help with, and {UNCHANGED} that it should not change."
     )
-    home = folder_beside(source.folder, folder)
+    home = folder_beside(source.folder, None)
     question = keyed_question(
         model,
         SYSTEM,

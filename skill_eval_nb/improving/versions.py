@@ -234,37 +234,6 @@ def text_of(data: bytes) -> str | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """The versions of a skill that were kept."""
-
-    skills: Sequence[KeptSkill] = ()
-
-    def folder(self, side: VersionRuns) -> Path | None:
-        """The folder with the version of a side; None if it was not kept."""
-        alone = not is_earlier(side.configuration)
-        found = find_kept_skill(self.skills, side.iteration, side.configuration, alone=alone)
-        return found and found.folder
-
-    def same(self, first: VersionRuns, second: VersionRuns) -> bool | None:
-        """Whether two sides had the same files; None if either was not kept."""
-        found = [folder.resolve() for side in (first, second) if (folder := self.folder(side))]
-        if len(found) < 2:
-            return None
-        return len({digest(folder, contents(folder)) for folder in found}) == 1
-
-    def changes(self, old: VersionRuns, new: VersionRuns) -> tuple[FileChange, ...] | None:
-        """The differences between two sides; None if either was not kept."""
-        before, after = self.folder(old), self.folder(new)
-        return None if before is None or after is None else changes(before, after)
-
-
-def find_kept(ws: Workspace, runs: pl.DataFrame) -> Kept:
-    """Look for kept versions in the workspace of runs."""
-    folder, names = workspace_folder(ws, runs), (runs["iteration"], runs["configuration"])
-    return Kept(kept_skills(folder, *(column.unique() for column in names)) if folder else ())
-
-
 def workspace_folder(ws: Workspace, runs: pl.DataFrame) -> Path | None:
     """The folder above the iterations of runs, else what was loaded; None if that is no folder."""
     if not ws.path:
@@ -484,13 +453,13 @@ class _Trace:
         tables: the run-level tables of the skill, by name.
         sides: the runs of each version, oldest first.
         stated: the row of the table `history` of each version that a history.json names.
-        kept: the skill's files.
+        skills: the versions of the skill that were kept.
     """
 
     tables: Mapping[str, pl.DataFrame]
     sides: Sequence[VersionRuns]
     stated: Mapping[str, Mapping[str, Any]]
-    kept: Kept
+    skills: Sequence[KeptSkill]
 
     def versions(self) -> tuple[Version, ...]:
         """Each version against its parent; the best is the last that won against the previous best.
@@ -510,7 +479,8 @@ class _Trace:
                 continue
             parent, known_from = self._find_parent(place, best)
             version = self._compare_with(place, parent, version)
-            changed = self.kept.changes(parent, side)
+            before, after = self._folder(parent), self._folder(side)
+            changed = None if before is None or after is None else changes(before, after)
             files: dict[str, Any] = {}
             if changed is not None:
                 files["what_changed"] = in_words(changed)
@@ -526,6 +496,19 @@ class _Trace:
         return tuple(
             replace(version, is_current_best=version.version == proven) for version in found
         )
+
+    def _folder(self, side: VersionRuns) -> Path | None:
+        """The folder with the version of a side; None if it was not kept."""
+        alone = not is_earlier(side.configuration)
+        found = find_kept_skill(self.skills, side.iteration, side.configuration, alone=alone)
+        return found and found.folder
+
+    def _is_same(self, *both: VersionRuns) -> bool | None:
+        """Whether two sides had the same files; None if either was not kept."""
+        found = [folder.resolve() for side in both if (folder := self._folder(side))]
+        if len(found) < 2:
+            return None
+        return len({digest(folder, contents(folder)) for folder in found}) == 1
 
     def _figures(self, side: VersionRuns) -> Version:
         import polars as pl
@@ -566,7 +549,7 @@ class _Trace:
         earlier = earlier_of(runs["configuration"].unique().to_list())
         if earlier is not None and parent.iteration != side.iteration:
             own = VersionRuns(parent.version, side.iteration, earlier)
-            same = self.kept.same(own, parent)
+            same = self._is_same(own, parent)
             if same or (same is None and parent == self.sides[place - 1]):
                 parent = own
         return self._decide_version(side, parent, version)
@@ -650,12 +633,10 @@ def history(ws: Workspace) -> Lineage:
     sides, notes = versions_of(tables["runs"])
     rows = ws.polars("history").filter(workspace=workspace, skill=skill).to_dicts()
     known, why_not = stated_by_version(rows, sides)
-    versions = _Trace(
-        tables,
-        sides,
-        known,
-        find_kept(ws, tables["runs"]),
-    ).versions()
+    runs = tables["runs"]
+    folder, names = workspace_folder(ws, runs), (runs["iteration"], runs["configuration"])
+    skills = kept_skills(folder, *(column.unique() for column in names)) if folder else ()
+    versions = _Trace(tables, sides, known, skills).versions()
     notes += why_not
     started = next(iter(sort_stamps(version.started_at for version in versions)), None)
     return Lineage(workspace, skill, versions, started, tuple(notes))
