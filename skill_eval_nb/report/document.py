@@ -75,9 +75,7 @@ def in_document_order(measured: IterationFigures) -> list[str]:
 
 def _metrics(measured: IterationFigures) -> list[str]:
     """Those that have a field, without the efficiency if it is the pass rate again."""
-    rubric = any(
-        measured.figure(name, "rubric_normalized") is not None for name in measured.configurations
-    )
+    rubric = "rubric_normalized" in measured.known
     return [name for name in SHOWN if rubric or name != "overall_efficiency"]
 
 

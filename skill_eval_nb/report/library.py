@@ -29,7 +29,6 @@ from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills
 
 from .measured import (
     Bullets,
-    Cell,
     Paragraph,
     Part,
     Picture,
@@ -262,7 +261,7 @@ def say_step(row: Row) -> str:
     return f"{step.partition(')')[0]})" if row["new_runs"] else step
 
 
-def _cells(row: Row) -> tuple[Cell, ...]:
+def _cells(row: Row) -> tuple[str, ...]:
     n, both = row["n_evals"], (row["n_runs"], row["n_runs_baseline"])
     alike = both[0] == both[1] and both[0] % n == 0
     known = say_known(row)
@@ -368,7 +367,6 @@ def show_part(part: Part) -> view.Block | None:
         case Bullets(items):
             return view.Items(items, "Notes")
         case Table():
-            rows = [[str(cell) for cell in row] for row in part.rows[:MOST]]
             figures, more = part.header[part.labels :], len(part.rows) - MOST
-            return view.Table(part.header, rows, part.caption, figures, more)
+            return view.Table(part.header, part.rows[:MOST], part.caption, figures, more)
     return None

@@ -54,17 +54,6 @@ class Bullets:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure with its unit, and the number of things that it rests on, if that is shown."""
-
-    shown: str
-    n: int | None = None
-
-
-Cell = str | Figure
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """A table; its caption says what is in it.
 
@@ -73,7 +62,7 @@ class Table:
 
     caption: str
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
     labels: int = 1
 
 
@@ -105,7 +94,7 @@ def section(heading: str, parts: Iterable[Part], sections: Iterable[Section] = (
 def cut_table(
     caption: str,
     header: tuple[str, ...],
-    rows: Iterable[tuple[Cell, ...]],
+    rows: Iterable[tuple[str, ...]],
     labels: int,
     most: int,
     where: str = "",
@@ -289,7 +278,7 @@ class IterationFigures:
         Without what is `alike`, consistency, which mixes how hard the evals are with how flaky
         the runs are, and, if there is no rubric, the efficiency, then the pass rate again.
         """
-        known = self._known()
+        known = self.known
         rubric = "rubric_normalized" in known
         hidden = {"consistency"} if rubric else {"consistency", "overall_efficiency"}
         hidden |= self.alike.keys()
@@ -307,7 +296,7 @@ class IterationFigures:
     @property
     def dimensions(self) -> list[str]:
         """The rubric dimensions that were scored."""
-        known = self._known()
+        known = self.known
         return [name.removeprefix(RUBRIC) for name in known if name.startswith(RUBRIC)]
 
     def figure(self, configuration: str, metric: str, statistic: str = "mean") -> Any:
@@ -327,7 +316,9 @@ class IterationFigures:
         sides = self.figure(configuration, metric), self.figure(self.baseline or "", metric)
         return None if None in sides else sides[0] - sides[1]
 
-    def _known(self) -> list[str]:
+    @property
+    def known(self) -> list[str]:
+        """The metrics that some configuration has a figure of."""
         known = (key[1] for key, row in self.figures.items() if row.get("mean") is not None)
         return list(dict.fromkeys(known))
 
@@ -466,13 +457,13 @@ def p_value(p: float | None) -> str:
     return MISSING if p is None else chance(p).removeprefix("= ")
 
 
-def with_n(shown: str, n: float | None) -> Figure:
+def with_n(shown: str, n: float | None) -> str:
     """A figure with the number it rests on; what is not known rests on nothing.
 
     >>> with_n("85%", 9), with_n("–", 0)
-    (Figure(shown='85%', n=9), Figure(shown='–', n=None))
+    ('85% (n = 9)', '–')
     """
-    return Figure(shown, None if shown == MISSING or n is None else int(n))
+    return shown if shown == MISSING or n is None else f"{shown} (n = {int(n):,})"
 
 
 def _short(value: float, decimals: int) -> str:
@@ -488,7 +479,7 @@ def header(measured: IterationFigures, *labels: str) -> tuple[str, ...]:
     return (*labels, *map(line, measured.configurations), *deltas)
 
 
-def cells(measured: IterationFigures, metric: str) -> tuple[Figure, ...]:
+def cells(measured: IterationFigures, metric: str) -> tuple[str, ...]:
     """A metric under each configuration, and each difference, with what they rest on."""
     figures = (
         with_n(figure(measured.figure(name, metric), metric), measured.figure(name, metric, "n"))
@@ -497,7 +488,7 @@ def cells(measured: IterationFigures, metric: str) -> tuple[Figure, ...]:
     return (*figures, *(delta_cell(measured, name, metric) for name in measured.compared))
 
 
-def delta_cell(measured: IterationFigures, name: str, metric: str) -> Figure:
+def delta_cell(measured: IterationFigures, name: str, metric: str) -> str:
     """The difference of a configuration to the baseline, with its n."""
     delta, n = (measured.delta(name, metric, column) for column in ("estimate", "n_evals"))
     return with_n(difference(delta, metric), n)

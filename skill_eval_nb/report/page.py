@@ -29,8 +29,6 @@ from .measured import (
     MISSING,
     NO_ITERATION,
     Bullets,
-    Cell,
-    Figure,
     IterationFigures,
     Paragraph,
     Part,
@@ -44,6 +42,7 @@ from .measured import (
     measure,
     section,
     slices,
+    with_n,
 )
 from .verdicts import (
     certainty,
@@ -179,7 +178,7 @@ def _is_verdict(part: Part) -> TypeGuard[Paragraph]:
     return isinstance(part, Paragraph) and bool(part.verdict)
 
 
-def _line(measured: IterationFigures) -> tuple[Cell, ...]:
+def _line(measured: IterationFigures) -> tuple[str, ...]:
     """An iteration: the compared configuration, its baseline, the delta."""
     compared = next(iter(measured.compared or measured.configurations), None)
     baseline = measured.baseline if measured.baseline != compared else None
@@ -198,11 +197,11 @@ def _word(row: Row) -> str:
     return f"{row.get('verdict') or MISSING}{leans}"
 
 
-def _side(measured: IterationFigures, name: str | None) -> Figure:
+def _side(measured: IterationFigures, name: str | None) -> str:
     if name is None:
-        return Figure(MISSING)
+        return MISSING
     shown = figure(measured.figure(name, HEADLINE), HEADLINE)
-    return Figure(f"{line(name)} {shown}", measured.figure(name, HEADLINE, "n"))
+    return with_n(f"{line(name)} {shown}", measured.figure(name, HEADLINE, "n"))
 
 
 _STYLE = """\
@@ -420,16 +419,14 @@ def _table_html(table: Table) -> str:
     )
 
 
-def _row_html(row: tuple[Cell, ...], classes: list[str]) -> str:
+def _row_html(row: tuple[str, ...], classes: list[str]) -> str:
     name, *rest = map(_cell_html, row)
     cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes[1:], rest, strict=True))
     return f'<tr><th scope="row"{classes[0]}>{name}</th>{cells}</tr>'
 
 
-def _cell_html(cell: Cell) -> str:
-    if isinstance(cell, str):
-        return escape(cell)
-    return escape(cell.shown) + ("" if cell.n is None else f" <small>n = {cell.n:,}</small>")
+def _cell_html(cell: str) -> str:
+    return re.sub(r" \((n = [\d,]+)\)$", r" <small>\1</small>", escape(cell))
 
 
 def _column_class(place: int, table: Table) -> str:
@@ -518,7 +515,7 @@ def _md_part(part: Part) -> str:
 
 
 def _md_table(table: Table) -> str:
-    rows = [[_md_cell(cell) for cell in row] for row in (table.header, *table.rows)]
+    rows = [[*map(escape_markdown, row)] for row in (table.header, *table.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [
         "-" * width if index < table.labels else "-" * (width - 1) + ":"
@@ -533,9 +530,3 @@ def _md_table(table: Table) -> str:
         + " |"
         for row in (rows[0], ruler, *rows[1:])
     )
-
-
-def _md_cell(cell: Cell) -> str:
-    if isinstance(cell, str):
-        return escape_markdown(cell)
-    return escape_markdown(cell.shown) + ("" if cell.n is None else f" (n = {cell.n:,})")

@@ -31,8 +31,6 @@ from skill_eval_nb.text import count, duration, some
 from .measured import (
     MISSING,
     NO_ITERATION,
-    Cell,
-    Figure,
     IterationFigures,
     Paragraph,
     Part,
@@ -192,7 +190,7 @@ def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, o
     )
 
 
-def _delta_cells(row: Row) -> tuple[Cell, ...]:
+def _delta_cells(row: Row) -> tuple[str, ...]:
     metric = row["metric"]
     delta, word = difference(row["estimate"], metric), word_of(row["verdict"], metric)
     return delta, interval(row), p_value(row["p_adjusted"]), word or MISSING
@@ -219,7 +217,7 @@ def evals(measured: IterationFigures) -> Iterator[Part]:
 
 
 def _by_eval(measured: IterationFigures, metric: str) -> Table:
-    evals: dict[tuple[str, str], dict[tuple[str, str], Cell]] = defaultdict(dict)
+    evals: dict[tuple[str, str], dict[tuple[str, str], str]] = defaultdict(dict)
     for row in stats.deltas_by_eval(measured.ws, metric).iter_rows(named=True):
         shown = evals[row["eval_id"], row["eval_name"]]
         for side, mean, n in SIDES:
@@ -267,7 +265,7 @@ def cost(measured: IterationFigures) -> Iterator[Part]:
     yield Table("All runs added up (n = runs that say)", ("", *map(line, names), *together), rows)
 
 
-def _total_figures(measured: IterationFigures, metric: str) -> Iterator[Figure]:
+def _total_figures(measured: IterationFigures, metric: str) -> Iterator[str]:
     """A total for each configuration, and for all of them if there are several."""
     runs = measured.ws.polars("runs")
     sides = [runs.filter(configuration=name)[metric] for name in measured.configurations]
@@ -340,7 +338,7 @@ def _proven_table(rows: list[CheckRow]) -> Iterator[Part]:
     )
 
 
-def _check_cells(row: CheckRow) -> tuple[str | Figure, ...]:
+def _check_cells(row: CheckRow) -> tuple[str, ...]:
     sides = (("pass_rate", ""), ("baseline_pass_rate", "_baseline"))
     return (
         line(row["text"]),
@@ -509,7 +507,7 @@ def judge(measured: IterationFigures) -> Iterator[Part]:
         yield Paragraph(note)
 
 
-def _agreement_cells(row: Row) -> tuple[Cell, ...]:
+def _agreement_cells(row: Row) -> tuple[str, ...]:
     who = line(row["judge"]) if row["kind"] == ITSELF else line(f"{row['judge']}, {row['other']}")
     return (
         line(row["dimension"]),
