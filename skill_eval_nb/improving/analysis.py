@@ -60,26 +60,12 @@ MOST = 20
 """If there are more analyses than this, the rest are only counted."""
 PARTS = {"winner_strengths": "the winner did well", "loser_weaknesses": "the loser did badly"}
 
-Stored = tuple[Path, Analysis]
-"""An analysis and its file."""
-
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A stored analysis, and what it is about.
+    """A stored analysis and its file."""
 
-    Attributes:
-        eval_id: the eval.
-        winner: the run that won, in words.
-        loser: the other one.
-        path: its file, below the workspace.
-        document: what it says.
-    """
-
-    eval_id: str
-    winner: str
-    loser: str
-    path: str
+    path: Path
     document: Analysis
 
 
@@ -101,15 +87,16 @@ class Analysed(Paid):
             f"{count(there, 'comparison')} analysed{by}: {self.status}",
             self._counts(there, "analyses"),
         )
-        for analysis in self.explained[:MOST]:
-            parts = ((name, getattr(analysis.document, part)) for part, name in PARTS.items())
+        for document in (analysis.document for analysis in self.explained[:MOST]):
+            parts = ((name, getattr(document, part)) for part, name in PARTS.items())
             lines = [f"{name}: {text}" for name, texts in parts for text in texts]
             lines += [
                 f"[{each.priority}, {each.category}] {each.suggestion} ({each.expected_impact})"
-                for each in analysis.document.improvement_suggestions
+                for each in document.improvement_suggestions
             ]
-            winner, loser = brief(analysis.winner, 80), brief(analysis.loser, 80)
-            yield Items(lines, f"eval {brief(analysis.eval_id)}: {winner} won against {loser}")
+            runs = [document.runs[side] for side in ("winner", "loser")]
+            winner, loser = (brief(_label(run), 80) for run in runs)
+            yield Items(lines, f"eval {brief(runs[0].eval_id)}: {winner} won against {loser}")
         yield from self._left_blocks("Not analysed")
 
 
@@ -166,7 +153,7 @@ def analyse(
     won, left = _split_won(_chosen(_stored_comparisons(ours.path), comparison))
     analyst = _choose_analyst(model, won, terms)
     behind = _RunLookup(stored_runs(ours.path) if won else ())
-    items: list[Item[Stored]] = []
+    items: list[Item[Explained]] = []
     for pair in won:
         assert analyst is not None
         try:
@@ -175,12 +162,11 @@ def analyse(
             left.append(LeftOut(pair.first.within, str(why)))
     folders = dict.fromkeys(item.folder for item in items if item.folder is not None)
     answers = answers_of(items, partial(read_analyses, folders), "an analysis", terms)
-    there = {item.what: answers.values[item.key] for item in items if item.key in answers.values}
     return Analysed(
         **paid_fields(items, answers, terms, left),
         model=analyst,
         notes=tuple(behind.notes),
-        explained=tuple(_explain_comparison(what, *entry) for what, entry in there.items()),
+        explained=tuple(answers.values[item.key] for item in items if item.key in answers.values),
     )
 
 
@@ -298,18 +284,6 @@ def _explain_tie(forth: str | None, back: str | None) -> str:
 # ── the runs that were compared ──────────────────────────────────────────────────────────────
 
 
-def _explain_comparison(comparison: str, path: Path, document: Analysis) -> Explained:
-    """An analysis of a comparison, which is given by its file below what was loaded."""
-    run = document.runs["winner"]
-    return Explained(
-        eval_id=str(run.eval_id),
-        winner=_label(run),
-        loser=_label(document.runs["loser"]),
-        path=(Path(comparison).parent / path.name).as_posix(),
-        document=document,
-    )
-
-
 def _label(run: StoredRun | ComparedRun) -> str:
     """A run in words."""
     where = "" if run.iteration in (None, NO_ITERATION) else f" of {run.iteration}"
@@ -328,7 +302,7 @@ class _RunLookup:
     runs: Sequence[StoredRun]
     notes: dict[str, None] = field(default_factory=dict)
 
-    def item(self, won: _WonPair, analyst: str, prices: Prices) -> Item[Stored]:
+    def item(self, won: _WonPair, analyst: str, prices: Prices) -> Item[Explained]:
         """The question about a pair, and what is stored of the answer.
 
         Raises:
@@ -340,7 +314,7 @@ class _RunLookup:
         request = question(analyst, winner, loser, won.documents)
         folder = won.first.path.parent
 
-        def save(answered: Answered[Answer]) -> Stored:
+        def save(answered: Answered[Answer]) -> Explained:
             given = {"model": request.model, "prices": prices}
             analysis = analysis_of(answered, winner, loser, won.documents, **given)
             analysis.eval_id = runs[0].eval_id
@@ -349,7 +323,7 @@ class _RunLookup:
             raw = dump(analysis)
             for side, own in raw.get("instruction_following", {}).items():  # as readers expect it
                 raw["instruction_following"][side] = {"score": None, "issues": []} | own
-            return write_numbered(folder, "analysis", raw), analysis
+            return Explained(write_numbered(folder, "analysis", raw), analysis)
 
         return Item(request.key, won.first.within, request, folder, save)
 
@@ -396,12 +370,12 @@ def _is(run: StoredRun, stated: ComparedRun) -> bool:
     return stated.workspace in (None, run.workspace.name) and stated.path == run.within
 
 
-def read_analyses(folders: Iterable[Path]) -> dict[str, Stored]:
+def read_analyses(folders: Iterable[Path]) -> dict[str, Explained]:
     """The analyses in these folders by their fingerprints; what cannot be read has none."""
     paths = (path for folder in folders for path in sorted(folder.glob("analysis*.json")))
     found = documents_at(paths, Analysis)
     return {
-        analysis.fingerprint: (path, analysis)
+        analysis.fingerprint: Explained(path, analysis)
         for path, analysis in found
         if analysis.fingerprint is not None
     }
