@@ -131,7 +131,6 @@ def _mark(row: Row, configuration: str) -> Row:
         "configuration": as_label(configuration),
         "verdicts": verdicts,
         "text": verdicts,
-        "share": share,
         "unscored": cell["unscored"],
         "evidence": f"run {cell['run_number']}, {outcome}: {evidence}",
         "fill": shade(share),
@@ -147,7 +146,7 @@ DOT, STEP = 76, 5.8
 """Area of a dot; pixels by which dots of one place are set apart."""
 MOST = 400
 """Dots above which those of about the same place share one."""
-QUADRANT_LINE, NAMED = 18, 2
+QUADRANT_LINE, NAMED = 18, 3
 """Pixels of a line; expectations of a class that are named."""
 SHADES = {
     SEPARATES: WITH_SKILL,

@@ -218,7 +218,7 @@ def versions_of(data: Any) -> pl.DataFrame:
         **{column.name: pl.String for column in TABLES["history"].columns if column.type == "text"},
         **dict.fromkeys(("metric", "iteration", "reason", "what_changed"), pl.String),
         **dict.fromkeys(FIGURES, pl.Float64),
-        **dict.fromkeys(("n_evals", "n_runs", "lines_added", "lines_removed"), pl.Int64),
+        **dict.fromkeys(("n_evals", "n_runs"), pl.Int64),
         "is_current_best": pl.Boolean,
     }
     whole = cast_columns(frame, types).with_columns(map(finite, FIGURES))
@@ -241,8 +241,6 @@ def _version_row(row: Row, names: set[str]) -> Row:
     before = None if mean is None or estimate is None else mean - estimate
     result = row["grading_result"]
     parent = row["parent"] if row["parent"] in names else None
-    added, removed = row["lines_added"], row["lines_removed"]
-    lines = "" if added is None or removed is None else f"+{added:,} −{removed:,} lines"
     return {
         "key": row["version"],
         "version": as_label(row["version"]),
@@ -262,7 +260,6 @@ def _version_row(row: Row, names: set[str]) -> Row:
         "n_runs": row["n_runs"],
         "n": "" if row["n_runs"] is None else f"n {row['n_runs']:,}",
         "difference": "" if estimate is None else meant.difference(estimate),
-        "lines": lines,
         "changed": brief(row["what_changed"] or "not known", LETTERS),
         "reason": brief(row["reason"] or "not known", 2 * LETTERS),
         "metric": row["metric"],
@@ -307,7 +304,6 @@ UNDER = {
     "mean": "mean",
     "n": "runs",
     "difference": "from its parent",
-    "lines": "skill's files",
 }
 """The lines of words below the plot, and what stands before them."""
 
@@ -350,7 +346,7 @@ def _version_panel(part: Part, rows: Rows) -> ChartType:
     placed: list[Row] = [row | {"x": place} for place, row in enumerate(rows)]
     meant = metric(placed[0]["metric"])
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
-    x, y = places(len(rows)), alt.Y("value:Q", axis=axis, scale=scale_of(meant))
+    x, y = places(len(rows)), alt.Y("value:Q", axis=axis, scale=scale_of(meant, clamp=True))
     layers = [*_parents(placed, x, y), *_intervals(placed, x), *_points(placed, x, y)]
     plot = alt.layer(
         *layers, width=width, height=VERSIONS_HEIGHT, title=make_subheading(part.heading)

@@ -379,12 +379,12 @@ def chart_of(rows: Rows) -> alt.Chart:
     return Leaf(inline_rows(rows))
 
 
-def scale_of(meant: Metric) -> alt.Scale:
-    """The scale of a metric: all that it can be, else from zero on."""
+def scale_of(meant: Metric, **more: Any) -> alt.Scale:
+    """The scale of a metric: all that it can be, which may `clamp`, else from zero on."""
     from .vega import alt
 
     if meant.range:
-        return alt.Scale(domain=list(meant.range), nice=False, zero=False, clamp=True)
+        return alt.Scale(domain=list(meant.range), nice=False, zero=False, **more)
     return alt.Scale(zero=True, nice=True)
 
 

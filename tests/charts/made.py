@@ -140,7 +140,7 @@ def version(name: str, mean: float | None, parent: Any = None, result: Any = "ti
     known |= {"version": name, "iteration": f"iteration-{number}", "parent": parent}
     known |= {"mean": mean, "expectation_pass_rate": mean, "estimate": None, "low": None}
     known |= {"high": None, "grading_result": result, "reason": "as planted"}
-    changed = {"what_changed": "SKILL.md +3 −1 lines", "lines_added": 3, "lines_removed": 1}
+    changed = {"what_changed": "SKILL.md +3 −1 lines"}
     known |= {"is_current_best": False} | (changed if parent else dict.fromkeys(changed))
     return known | more
 

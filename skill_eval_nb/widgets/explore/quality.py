@@ -50,7 +50,7 @@ from .look import (
     swatch,
 )
 from .rows import of_page, pager, sort_button
-from .verdict import adjustment_note, word
+from .verdict import word
 
 if TYPE_CHECKING:
     import polars as pl
@@ -241,7 +241,6 @@ def dimensions(look: Look) -> Node:
         "div",
         sides_legend(look),
         shown.view(look, heads, caption=caption),
-        adjustment_note(look),
         _remarks(every),
     )
 
@@ -268,8 +267,7 @@ def _draw_shares(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Chi
     shares = [(row["component"], row["share"]) for row in known if row["share"] is not None]
     if not shares:
         note = next((row["note"] for row in known if row["note"]), "nothing was scored")
-        same = known and all(row["variance"] == 0 for row in known)
-        return soft("all the same" if same else note)
+        return soft(note)
     words = [f"{_component_name(part)} {share:.0%}" for part, share in shares]
     parts = [
         h(
