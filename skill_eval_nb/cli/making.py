@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from skill_eval_nb.running import Plan
     from skill_eval_nb.running.job import Progress
     from skill_eval_nb.stats.verdict import Answer
-    from skill_eval_nb.triggers.measurement import Measured
     from skill_eval_nb.triggers.optimisation import OptimisingProgress
 
 Layer = Literal["structural"]
@@ -330,7 +329,8 @@ def trigger(
     measured = measure(progress=tell_spent, **options)
     show(measured)
     out.print(Text(f"The attempts are in {measured.folder}."))
-    raise typer.Exit(0 if _is_sound(measured) else 1)
+    told = {attempt.outcome for attempt in measured.attempts} <= {"triggered", "not triggered"}
+    raise typer.Exit(0 if told and not any(measured.doubts["broken"]) else 1)
 
 
 @app.command("trigger-draft")
@@ -460,13 +460,6 @@ def _as_taken(
         "others": others_of(others),
         "prices": load_prices(prices),
     }
-
-
-def _is_sound(measured: Measured) -> bool:
-    complete = all(
-        attempt.outcome in ("triggered", "not triggered") for attempt in measured.attempts
-    )
-    return complete and not any(measured.doubts["broken"])
 
 
 def _tell_search(progress: OptimisingProgress) -> None:

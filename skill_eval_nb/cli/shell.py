@@ -11,9 +11,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_origin
 
 import typer
@@ -186,14 +186,8 @@ def options(
     """Does your agent skill really help? Run, grade, load, check and report skill evaluations."""
 
 
-@dataclass
-class Settings:
-    """What every command takes beside its own options."""
-
-    as_json: bool = False
-
-
-settings = Settings()
+settings = SimpleNamespace(as_json=False)
+"""What every command takes beside its own options."""
 MISTAKE = 70
 """The exit code of a mistake of ours, as sysexits.h has it."""
 CODES = (

@@ -205,46 +205,31 @@ def prepare(
 
 
 def _strip_skill_lines(showing: Showing, lines: Collection[str]) -> Showing:
-    """What is shown, without lines of a skill in its transcript."""
-    blocks: list[dict[str, Any]] = []
+    """What is shown, without lines of a skill, or cut pieces of them, in its transcript."""
     hidden = 0
-    for block in showing.blocks:
-        if block["type"] == "text":
-            text, times = _remove_lines(block["text"], showing.nonce, lines)
-            hidden += times
-            blocks.append(text_block(text))
-        else:
-            blocks.append(block)
+
+    def clean_transcript(found: re.Match[str]) -> str:
+        nonlocal hidden
+        kept = found[2].split("\n")
+        for at, line in enumerate(kept):
+            piece = line.strip() if len(line.strip()) >= MIN_LINE else None
+            if any(text in line or (piece and piece in text) for text in lines):
+                kept[at], hidden = _LEFT_OUT, hidden + 1
+        return "".join((found[1], "\n".join(kept), found[3]))
+
+    transcript = re.compile(_PART.format(nonce=re.escape(showing.nonce)), re.DOTALL)
+    blocks = tuple(
+        text_block(transcript.sub(clean_transcript, block["text"]))
+        if block["type"] == "text"
+        else block
+        for block in showing.blocks
+    )
     if not hidden:
         return showing
     reason = "lines of a skill would reveal the side"
     lost = NotShown(what=f"transcript: {hidden} lines", reason=reason)
     shown = msgspec.structs.replace(showing.shown, left_out=[*showing.shown.left_out, lost])
-    return replace(showing, blocks=tuple(blocks), shown=shown)
-
-
-def _remove_lines(text: str, nonce: str, lines: Collection[str]) -> tuple[str, int]:
-    """A text with these lines removed from its transcripts, and how many were removed."""
-    lost = 0
-
-    def clean_transcript(found: re.Match[str]) -> str:
-        nonlocal lost
-        kept = []
-        for line in found[2].split("\n"):
-            is_hint = any(text in line or _is_piece_of(line, text) for text in lines)
-            lost += is_hint
-            kept.append(_LEFT_OUT if is_hint else line)
-        return "".join((found[1], "\n".join(kept), found[3]))
-
-    if not lines:
-        return text, 0
-    pattern = _PART.format(nonce=re.escape(nonce))
-    return re.sub(pattern, clean_transcript, text, flags=re.DOTALL), lost
-
-
-def _is_piece_of(line: str, of: str) -> bool:
-    """Whether a line is a cut piece of another one."""
-    return len(line.strip()) >= MIN_LINE and line.strip() in of
+    return replace(showing, blocks=blocks, shown=shown)
 
 
 def _joint_nonce(nonce: str, other: str) -> str:

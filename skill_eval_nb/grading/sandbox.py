@@ -427,11 +427,6 @@ class Streams:
                 self._write_stdin()
         return moved
 
-    def move_rest(self) -> None:
-        """Read what is left in the pipes, without waiting for one that is kept open."""
-        while self.move(0):
-            pass
-
     def _read_stream(self, stream: int, kept: Kept) -> bool:
         try:
             part = os.read(stream, CHUNK)
@@ -479,7 +474,8 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
                 passed = watch.passed(process.look())
                 look_at = max(begun + EVERY, 2 * time.monotonic() - begun)
         process.close()
-        streams.move_rest()
+        while streams.move(0):  # what is left in the pipes, without waiting for one kept open
+            pass
     ended, why = passed or ("exit", None)
     code = process.popen.returncode
     code = 128 - code if code < 0 else code

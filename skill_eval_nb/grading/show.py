@@ -179,8 +179,9 @@ class Cover:
         self._numbers: dict[str, int] = {}
         self._there: set[int] = set()
         self._names, self._sides = _cover_patterns(frozenset(skills), frozenset(configurations))
-        forms = (form for folder in folders for form in _folder_forms(folder))
-        self._folders = sorted(forms, key=len, reverse=True)
+        forms = {form for one in folders for form in (str(one.absolute()), os.path.realpath(one))}
+        long = [form for form in forms if form.count(os.sep) > 1]  # and not a common one
+        self._folders = sorted(long, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """The text with the names covered."""
@@ -255,12 +256,6 @@ def _spoken(names: str) -> str:
         rf"|(?<![\w./\\~-])/(?:[\w-]+:)?{name}(?![/\\]|\.\w)"
         rf"|(?<=[/\\]){name}(?=[/\\](?:run-\d|outputs\b))"
     )
-
-
-def _folder_forms(folder: Path) -> set[str]:
-    """The paths that may mean a run's folder, except short and common ones."""
-    forms = {os.fspath(folder.absolute()), os.path.realpath(folder)}
-    return {form for form in forms if form.count(os.sep) > 1}
 
 
 Block = str | dict[str, Any]

@@ -298,10 +298,9 @@ def check(
     """
     wanted = [as_structural(expectation) for expectation in expectations]
     setting = CheckContext(list_outputs(str(outputs)), transcript, near, allow_scripts, sandbox)
-    spoken = [isinstance(expectation, Expectation) for expectation in expectations]
     graded = [
-        _grade_check(one, verdict_on(one, setting, spoken=worded))
-        for one, worded in zip(wanted, spoken, strict=True)
+        _grade_check(one, verdict_on(one, setting, spoken=isinstance(stated, Expectation)))
+        for one, stated in zip(wanted, expectations, strict=True)
     ]
     return Structural(
         expectations=graded, summary=count_verdicts(graded), gate_passed=_is_gate_passed(graded)

@@ -95,12 +95,9 @@ class Usage:
             ValueError: if a count is missing, or is not a whole number of at least 0.
         """
         split = usage.get("cache_creation")
-        hour = 0
-        if isinstance(split, Mapping):
-            hour = _count(split, "ephemeral_1h_input_tokens", 0)
-            written = hour + _count(split, "ephemeral_5m_input_tokens", 0)
-        else:
-            written = 0
+        split = split if isinstance(split, Mapping) else {}
+        hour = _count(split, "ephemeral_1h_input_tokens", 0)
+        written = hour + _count(split, "ephemeral_5m_input_tokens", 0)
         return cls(
             input_tokens=_count(usage, "input_tokens"),
             output_tokens=_count(usage, "output_tokens"),

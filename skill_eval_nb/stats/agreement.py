@@ -435,9 +435,7 @@ def doubts(found: Row, raters: Raters) -> str | None:
     if off:
         notes.append(f"{off:,} of the scores lie outside {SCORES[0]}–{SCORES[-1]}.")
     if raters.two and found["n_repeated"] and found["low"] is None:
-        few = found["n_evals"] < 2
-        why = "it takes two evals" if few else "it is the same on every eval"
-        notes.append(f"The difference has no interval: {why}.")
+        notes.append("The difference has no interval: it takes two evals on which it is not alike.")
     if raters.stray:
         notes.append(f"{raters.stray:,} of the human scores are of no judged run.")
     return " ".join(notes) or None

@@ -399,9 +399,6 @@ def deltas_by_dimension(
     scope: Scope = "suite",
     worth: float | None = None,
     level: float = 0.95,
-    pool: Pool = None,
-    weights: bool = False,
-    cluster: str | Mapping[str, str] | None = None,
 ) -> Any:
     """`deltas` of every rubric dimension, in points of the 1-5 scale.
 
@@ -411,14 +408,11 @@ def deltas_by_dimension(
 
     Args:
         data: a `Workspace` or a table of rubric scores (polars or pandas).
-        baseline: as for `deltas`; so are the other arguments.
+        baseline: as for `deltas`, which takes a dimension as its metric and has more arguments.
         versus: two configurations or two iterations, the baseline last.
         scope: these evals or tasks like these.
         worth: in points.
         level: of a headline; dimensions are below it, and their alpha is a fifth of 1 - level.
-        pool: `model` for the mean over models.
-        weights: as for `deltas`; a table of scores has those of dimensions, and none of evals.
-        cluster: as for `deltas`.
 
     Returns:
         In the kind of `data`, the columns of `deltas`, `dimension` and `p_adjusted`, one row
@@ -443,10 +437,10 @@ def deltas_by_dimension(
     own, level = in_polars(data), secondary_level(level)
     scored = sorted({*scores_of(own)["metric"]}, key=natural)
     metrics = list(dict.fromkeys([*secondary_metrics(own), *scored]))
-    how: dict[str, Any] = {"versus": versus, "worth": worth, "pool": pool, "weights": weights}
 
     def answer(scope: Scope) -> pl.DataFrame:
-        found = deltas(own, metrics, baseline, scope=scope, level=level, cluster=cluster, **how)
+        how: dict[str, Any] = {"versus": versus, "scope": scope, "worth": worth, "level": level}
+        found = deltas(own, metrics, baseline, **how)
         return found.filter(pl.col("metric").str.starts_with(RUBRIC))
 
     found = answer(scope)

@@ -108,11 +108,9 @@ def reason(row: Mapping[str, Any], level: float) -> str:
             return f"{seen}{apart}; that supports ‘{at_least(fewest_scored(row), level)}’."
         case "depends on the eval":
             return f"{seen}: always in some evals and never in others{'' if alone else ', alike'}."
-        case "flaky" if row["p"] is None:
-            return f"{seen}: runs of the same eval and configuration differ."
         case "flaky":
-            differ = "runs of the same eval and configuration differ more than the two sides do"
-            return f"{seen}: {differ} ({p})."
+            more = f" more than the two sides do ({p})" if p else ""
+            return f"{seen}: runs of the same eval and configuration differ{more}."
     return f"{seen}: {_explain_no_class(row, level, p)}."
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents.sides import UNSTATED
 
+from .confounds import is_judged
 from .pairing import side
 from .summary import place
 from .values import (
@@ -380,17 +381,6 @@ def _unmix(total: Array, df: Array, factor: Array) -> Array:
     return unmix
 
 
-BY_JUDGE = (
-    "pass_rate",
-    "passed",
-    "failed",
-    "rubric_weighted_mean",
-    "rubric_normalized",
-    "overall_efficiency",
-)
-"""Figures of a run that a judge may have had a part in, beside the rubric's dimensions."""
-
-
 @dataclass(frozen=True, slots=True)
 class Estimated:
     """The components of every cell.
@@ -416,7 +406,7 @@ def estimate(judgings: pl.DataFrame) -> Estimated:
 
     runs, crossed, each = _runs(judgings)
     evals = by_eval(runs)
-    rubric = pl.col("metric").str.starts_with(RUBRIC)
+    rubric, metrics = pl.col("metric").str.starts_with(RUBRIC), judgings["metric"].unique()
     cells = (
         judgings.group_by(CELL)
         .agg(pl.len().cast(pl.Int64).alias("n_judgings"))
@@ -430,7 +420,7 @@ def estimate(judgings: pl.DataFrame) -> Estimated:
         .join(crossed, on=CELL, how="left", nulls_equal=True)
         .with_columns(
             pl.when(rubric).then("n_judgings").alias("n_judgings"),
-            (rubric | pl.col("metric").is_in(BY_JUDGE)).alias("judged"),
+            pl.col("metric").is_in([*filter(is_judged, metrics)]).alias("judged"),
         )
     )
     names = dict.fromkeys(GROUP, natural)

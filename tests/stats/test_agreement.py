@@ -64,7 +64,10 @@ NEARLY_ALL_FIVES = [[5, 5, 5]] * 38 + [[1, 5, 5], [5, 1, 5]]
         ([[4], [5]], "No output was scored twice"),
         ([[1, 5], [5, 1]], "too few or too alike"),
         ([[4, 9]] * 3 + [[3, 3]], "3 of the scores lie outside 1–5"),
-        ([[4, 3]] * 30, "The difference has no interval: it is the same on every eval"),
+        (
+            [[4, 3]] * 30,
+            "The difference has no interval: it takes two evals on which it is not alike",
+        ),
         (NEARLY_ALL_FIVES, "98% of the scores are 5"),
     ],
 )

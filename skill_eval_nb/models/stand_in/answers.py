@@ -201,7 +201,7 @@ def answer_analyst(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, A
     }
 
 
-FENCE = reading.fences("suggestions")
+FENCE = reading.fences("suggestions|tried|failures|skill|others|existing")
 WORD = re.compile(r"\w{5,}")
 SHARED = 0.5
 """The share of its longer words that the shorter of two texts must share with the other."""
@@ -209,9 +209,8 @@ SHARED = 0.5
 
 def merge(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """Lists of the numbers of similar suggestions about the same expectation."""
-    fence = FENCE.search(reading.message_texts(request)[-1])
     lists: list[list[Mapping[str, Any]]] = []
-    for row in map(json.loads, fence["text"].splitlines() if fence else ()):
+    for row in _read_rows(_fenced_parts(request)[1].get("suggestions", "")):
         near = next((many for many in lists if _is_same(many[0], row)), None)
         if near is None:
             lists.append([row])
@@ -228,7 +227,6 @@ def _is_same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return fewest > 0 and len(both[0] & both[1]) >= SHARED * fewest
 
 
-DRAFT_PART = reading.fences("suggestions")
 SUGGESTION = re.compile(
     r"^\[(?P<id>G\d+)\] \(\d+ runs; .*?; evals (?P<evals>[^)]*)\) (?P<text>.*)$", re.MULTILINE
 )
@@ -239,17 +237,15 @@ FIELDS = (
 )
 
 
-def _fenced_parts(
-    fences: re.Pattern[str], request: Mapping[str, Any]
-) -> tuple[str, dict[str, str]]:
+def _fenced_parts(request: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """All texts of a request as one, and the material between its fences by their tags."""
     text = "\n".join(reading.message_texts(request))
-    return text, {part["tag"]: part["text"] for part in fences.finditer(text)}
+    return text, {part["tag"]: part["text"] for part in FENCE.finditer(text)}
 
 
 def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """The drafter's answer: a check for each name that a suggestion has in backticks."""
-    parts = _fenced_parts(DRAFT_PART, request)[1]
+    parts = _fenced_parts(request)[1]
     return {
         "drafts": [
             {
@@ -271,7 +267,6 @@ def draft(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-TRIED_PART = reading.fences("tried|failures")
 BASE = re.compile(r"went wrong in round (\d+)")
 LISTS = {
     "for": " Use it as well for requests that mention {}.",
@@ -290,7 +285,7 @@ def propose(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     The second lists words of the description that occur in queries that should not trigger. A
     description that was tried before gets a number, as it must differ.
     """
-    whole, parts = _fenced_parts(TRIED_PART, request)
+    whole, parts = _fenced_parts(request)
     tried = [row["description"] for row in _read_rows(parts["tried"])]
     base = BASE.search(whole)
     plain, listed = _part_description(NUMBER.sub("", tried[int(base[1]) - 1] if base else ""))
@@ -332,7 +327,6 @@ def _read_rows(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
-QUERY_PART = reading.fences("skill|others|existing")
 COUNTS = re.compile(
     r"exactly (\d+) queries that should trigger and (\d+) that should not, at least (\d+) of these"
 )
@@ -398,7 +392,7 @@ def draft_queries(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     Near misses come from the other skills' descriptions; without other skills, they are small talk
     about words of the skill.
     """
-    text, parts = _fenced_parts(QUERY_PART, request)
+    text, parts = _fenced_parts(request)
     positives, negatives, near_misses = map(int, COUNTS.findall(text)[-1])
     name, own = _front_matter(parts["skill"])
     known = parts["existing"]
@@ -421,7 +415,7 @@ HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
 
 def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     """A form to fill in: tasks from the description, for one heading of the skill after another."""
-    text, parts = _fenced_parts(QUERY_PART, request)
+    text, parts = _fenced_parts(request)
     total, unchanged = map(int, EVAL_COUNTS.findall(text)[-1])
     name, own = _front_matter(parts["skill"])
     tasks = _pick_new(total - unchanged, _draft_positives(own), "")

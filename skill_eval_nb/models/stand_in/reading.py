@@ -9,13 +9,13 @@ cached, whatever is marked for the cache.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..usage import encode_body
 from . import Role, digest
 
 BYTES_A_TOKEN = 4
@@ -31,7 +31,7 @@ def count(value: Any) -> int:
     >>> count("four"), count({"type": "image", "source": {"data": "A" * 10_000}}) < 1_700
     (2, True)
     """
-    text, media = _MEDIA.subn(b"", _compact(without_marks(value)))
+    text, media = _MEDIA.subn(b"", encode_body(without_marks(value)))
     return -(-len(text) // BYTES_A_TOKEN) + MEDIA_TOKENS * media
 
 
@@ -56,11 +56,6 @@ def without_marks(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_marks(item) for key, item in value.items() if key != "cache_control"}
     return value
-
-
-def _compact(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
 
 
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
