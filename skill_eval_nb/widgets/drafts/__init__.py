@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -237,13 +238,9 @@ class Drafts(Panel):
             raise ValueError("It is being judged already.")
         draft, ws = card.draft, self._at_work().ws
         given = {"judge_model": card.model or None, "budget_usd": card.budget_usd}
-        self._judgings[draft.key] = Task(
-            "judging a draft",
-            lambda report, stop: try_out(draft, ws, progress=report, stop=stop, **given),
-            NOT_BEGUN,
-            self.show,
-            lambda _: self.show(),
-        )
+        work = partial(try_out, draft, ws, **given)
+        task = Task("judging a draft", work, NOT_BEGUN, self.show, lambda _: self.show())
+        self._judgings[draft.key] = task
 
     @action
     def stop(self) -> None:

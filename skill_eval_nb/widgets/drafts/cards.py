@@ -108,10 +108,7 @@ def run_named(run: RunRef) -> str:
 def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: OpenedDrafts) -> Node:
     """All of them; the one that was clicked with everything that was said."""
     if not found.suggestions:
-        return notice(
-            "No grader has suggested anything here. Drafts can still come from what the checks "
-            "tell: see the next part."
-        )
+        return notice("No grader has suggested anything here; the checks may still give drafts.")
     kept, more = seen.some(found.suggestions, "suggestion")
     lines = [
         line for suggestion in kept for line in _rows_of(suggestion, found.total_runs, shown, seen)
@@ -248,11 +245,7 @@ def drafts_list(
         if missing := at_first.get(card.key):  # it stays where it is once that is written
             lacking.setdefault((card.draft.part, *missing), []).append(card)
     kept, more = seen.some([card for card in shown if not at_first.get(card.key)], "draft")
-    tried = "Each draft was tried on what is stored; no model was asked. "
-    how = (
-        f"{tried if work.first is None else ''}Accept what convinces you: nothing is written "
-        "before the next part says so."
-    )
+    how = "Accept what convinces you: nothing is written before the next part says so."
     kept = sorted(kept, key=lambda card: _leak_note(work, card) is not None)
     cards = [_card_view(work, card, seen, judgings) for card in kept]
     groups = [

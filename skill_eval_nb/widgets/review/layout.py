@@ -26,7 +26,6 @@ from ..show.run import (
 )
 from ..ui import Child, Node, h
 from ..ui.parts import (
-    Options,
     between,
     button,
     choose,
@@ -335,6 +334,7 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
     elif scope.sides and not choice.revealed:
         blind = button("End it and reveal", ("reveal",), kind="quiet")
     named = {"": "all", **{id_: line(name) for id_, name in evals.items()}}
+    shown = {name: SHOWN[name] for name in SHOWN if name != "failed" or not choice.hidden}
     return h(
         "div",
         _part_choice(now, "workspace", "Workspace"),
@@ -342,7 +342,7 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
         _part_choice(now, "iteration", "Iteration"),
         None if choice.hidden else _part_choice(now, "configuration", "Configuration"),
         None if choice.hidden else _part_choice(now, "against", "Beside it"),
-        choose("Show", _shown_options(now), choice.shown, ("show_only",)),
+        choose("Show", shown, choice.shown, ("show_only",)),
         choose("Eval", named, choice.eval_id, ("show_eval",)) if len(evals) > 1 else None,
         _place_choice(now),
         blind,
@@ -356,27 +356,16 @@ def _part_choice(now: ReviewState, part: str, label: str) -> Node | None:
     return choose(label, options, chosen, ("ask_for", part)) if len(options) > 1 else None
 
 
-def _shown_options(now: ReviewState) -> Options:
-    options = dict(SHOWN)
-    if now.choice.hidden:
-        del options["failed"]
-    elif now.scope.sides:
-        options["failed"] = f"failed checks of {line(now.scope.sides[0])}"
-    return options
-
-
 KEYS = {"ArrowRight": ("step", 1), "ArrowLeft": ("step", -1)}
 
 CANNOT_HIDE = (
-    "Which side is which is hidden, and with it the checks, the judge's scores, the figures and "
-    "the transcripts, until both sides of every pair are scored. What an output says of itself "
-    "cannot be hidden: one that names the skill gives itself away."
+    "Which side is which is hidden, and so are checks, scores, figures and transcripts, until both "
+    "sides of every pair are scored. An output that names the skill still gives itself away."
 )
 CHECKS_ALONE = (
-    "Does the run do what the check says? Press p for pass and f for fail, or choose below. Which "
-    "side it is and what the judge said are hidden; a transcript may name the skill, so open it "
-    "only for a check of what was done. First come those on which judgings, or judge and script, "
-    "differ; every other one is drawn at random. Skip what cannot be told, not what is hard."
+    "Does the run do what the check says? Its side and the judge's verdict are hidden. A "
+    "transcript may name the skill: open it only for a check of what was done. First come checks "
+    "in doubt; every other one is drawn at random. Skip what cannot be told, not what is hard."
 )
 
 

@@ -16,7 +16,7 @@ from skill_eval_nb.running import judge_again
 from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.estimate import assumptions
 from skill_eval_nb.running.judge_tasks import JudgedAgain
-from skill_eval_nb.running.options import price_table
+from skill_eval_nb.running.options import price_table, read_all
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.rejudging import FILE
 from skill_eval_nb.running.spec import iterations_of
@@ -48,7 +48,6 @@ from .plan import (
     find_unfinished,
     first_evals_hint,
     form_view,
-    home_of,
     make,
     open_form,
     unfinished_view,
@@ -148,7 +147,7 @@ class RunPanel(PaidPanel):
 
     def __init__(self, skill: Any, evals: Any, workspace: Any, given: dict[str, Any]) -> None:
         form, self._fixed = self._given = open_form(skill, evals, workspace, given)
-        self.home = home_of(self._fixed)
+        self.home = read_all(skill, evals, workspace, [])[2]
         self.subject = self.home.name
         self._prices = price_table(given.get("prices"), [])
         self.models = models_with_prices(self._prices)
@@ -202,17 +201,11 @@ class RunPanel(PaidPanel):
         chosen = _order_ticked(sides, form.configurations, name, on=True)
         self._set(sides=sides, configurations=chosen)
 
-    @property
-    def _evals(self) -> tuple[str, ...]:
-        """The ids of all evals of the suite."""
-        preview = self._launch.plan
-        suite = preview.suite if preview is not None else None
-        return tuple(eval_.id for eval_ in suite.evals) if suite is not None else ()
-
     @action
     def tick_eval(self, eval_id: str, on: bool) -> None:
         """Take an eval in, or leave it out."""
-        every, only = self._evals, self._launch.form.evals_only
+        suite, only = self._launch.plan and self._launch.plan.suite, self._launch.form.evals_only
+        every = tuple(eval_.id for eval_ in suite.evals) if suite is not None else ()
         chosen = _order_ticked(every, every if only is None else only, eval_id, on)
         self._set(evals_only=None if chosen == every else chosen)
 
@@ -274,14 +267,8 @@ class RunPanel(PaidPanel):
         form, fixed = self._judging.inputs
         judge = partial(self._judge, replace(form, judge_model=found.model), fixed)
         first = AskingProgress(0, found.n_missing, 0, 0.0, "")
-        task = partial(
-            WorkspaceTask,
-            self.home,
-            "judging stored outputs",
-            lambda report, stop: judge(progress=report, stop=stop),
-            first,
-        )
-        begin(self.home, task)
+        doing = "judging stored outputs"
+        begin(self.home, lambda: WorkspaceTask(self.home, doing, judge, first))
 
     # ── what is under way ────────────────────────────────────────────────────────────────────
 
@@ -442,10 +429,7 @@ def _order_ticked(
     return tuple(entry for entry in every if entry in chosen)
 
 
-NOTHING_IS_RUN = (
-    "The judge looks at the stored outputs again; nothing is run. New judgings are added to those "
-    "that are there, which tells how much of the noise is the judge's."
-)
+NOTHING_IS_RUN = "Nothing is run: new judgings of the stored outputs are added to the others."
 
 
 def judge_form_view(launch: Launch[Preview], iterations: Sequence[str]) -> Iterator[Child]:

@@ -184,11 +184,6 @@ DONE = "Everything is done: more runs, more judgings or other evals give it more
 DONE_AGAIN = " Runs that errored can be done again: see More settings."
 
 
-def home_of(fixed: FixedArgs) -> Path:
-    """The workspace's folder, which need not exist."""
-    return read_all(fixed.skill, fixed.evals, fixed.workspace, [])[2]
-
-
 def make(form: Form, fixed: FixedArgs) -> PlanPreview:
     """Plan; nothing is spent and nothing is written."""
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])

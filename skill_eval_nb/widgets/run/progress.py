@@ -51,13 +51,7 @@ T = TypeVar("T")
 class WorkspaceTask(Task[T]):
     """Something under way in a workspace: all its panels show it, others read what has landed."""
 
-    def __init__(
-        self,
-        home: Path,
-        doing: str,
-        do: Callable[[Callable[[Any], None], threading.Event], T],
-        progress: Any,
-    ) -> None:
+    def __init__(self, home: Path, doing: str, do: Callable[..., T], progress: Any) -> None:
         self.home = home
         self._landed, self._landed_at = progress.share, time.monotonic()
         self._landing = Background(lambda: None, lambda error: log.error("%s", error))
@@ -265,14 +259,14 @@ class Running(WorkspaceTask[None]):
         self.stopping, self.gently = True, grace > 0
         self.job.stop(grace)
 
-    def _poll_job(self, report: Callable[[Progress], None], _: threading.Event) -> None:
+    def _poll_job(self, progress: Callable[[Progress], None], **_: object) -> None:
         while True:
             now = self.job.progress
             try:
                 self.board.look(now)
             except OSError:  # it is a picture only; the job says what is wrong with the disk
                 log.exception("the board could not be drawn")
-            report(now)
+            progress(now)
             if now.status != "running":
                 return
             time.sleep(SECONDS)
@@ -281,11 +275,8 @@ class Running(WorkspaceTask[None]):
 LONG = 3600.0
 """Seconds that what is in flight has to end, if somebody stops gently."""
 
-FEW, STEPS = 4, 3
-"""With at most FEW runs in flight, each shows its last STEPS steps; with more, its last one."""
-
-BEGINNING = 8.0
-"""Seconds in which an executor that tells its steps has begun to."""
+STEPS = 3
+"""Steps of a run in flight that are shown, the last ones."""
 
 LATEST = 3
 """Problems that are shown; the others are a click away."""
@@ -302,22 +293,13 @@ def running_view(at: Running) -> Node:
         _figures(now),
         stop=_stop_button(at),
         below=[
-            soft(f"So far, and without a verdict before {_name_next_verdict(at)}."),
+            soft("So far: a verdict comes at the next planned look, or when the job ends."),
             h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
             live,
             problems(now, at.board.reasons),
             details("The plan", plan_view(at.shown, None), key="plan"),
         ],
     )
-
-
-def _name_next_verdict(at: Running) -> str:
-    """When there is a verdict next: at a planned look, or at the end."""
-    done = at.progress.finished + at.progress.errored
-    for look in at.plan.looks:
-        if done <= len(at.plan.cut_to(look).cells):
-            return f"the planned look at {count(look, 'run')} a side"
-    return "the job ends"
 
 
 def _figures(now: Progress) -> Iterator[Node]:
@@ -336,10 +318,7 @@ def _figures(now: Progress) -> Iterator[Node]:
 
 def _stop_button(at: Running) -> Node:
     if at.stopping:
-        words = (
-            f"Stopping: nothing new is begun{', and what is in flight may end' * at.gently}. What "
-            "is finished stays on disk, and going on later does only what is missing."
-        )
+        words = "Stopping: nothing new is begun. What is finished stays, and is not done again."
         at_once = button("Stop at once", ("stop",)) if at.gently else None
         return h("div", h("p", words, role="status"), at_once, key="stopping")
     words, act = "Stop when what is in flight has ended", ("stop", LONG)
@@ -351,7 +330,6 @@ def _stop_button(at: Running) -> Node:
 
 
 def _flight_list(now: Progress) -> Node:
-    most = STEPS if len(now.in_flight) <= FEW else 1
     lines = [
         h(
             "li",
@@ -360,7 +338,7 @@ def _flight_list(now: Progress) -> Node:
             h("span", flight.folder.partition("/")[2], cls="sen-place", title=flight.folder),
             h("span", dollars(flight.spent_usd), cls="sen-soft") if flight.spent_usd else None,
             h("span", clock(flight.seconds), cls="sen-numbers"),
-            _live_steps(flight, most),
+            _live_steps(flight) if flight.step == EXECUTE else None,
             key=f"{flight.step} {flight.folder}",
         )
         for flight in now.in_flight[:SHOWN]
@@ -373,14 +351,8 @@ def _flight_list(now: Progress) -> Node:
     return h("div", h("h5", f"In flight ({len(now.in_flight):,})"), content)
 
 
-def _live_steps(flight: InFlight, most: int) -> Node | None:
-    """What a run in flight did last; of a step that executes nothing, nothing."""
-    if flight.step != EXECUTE:
-        return None
-    if flight.events is None:
-        words = "Its steps are shown when it has ended." if flight.seconds > BEGINNING else "…"
-        return soft(words)
-    return show_last_steps(flight.events, most) or soft("Waiting for the first answer…")
+def _live_steps(flight: InFlight) -> Node:
+    return show_last_steps(flight.events or (), STEPS) or soft("It has told no step so far.")
 
 
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:

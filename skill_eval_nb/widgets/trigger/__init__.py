@@ -223,7 +223,8 @@ class TriggerPanel(PaidPanel):
         works = self._drafting, self._running, self._searching
         self.launches = dict(zip(self.TABS, works, strict=True))
         self.tasks = {}
-        self._found: Optimised | None = None
+        self.optimised: Optimised | None = None
+        """The result of the last search for a better description; None before the first."""
         self._chosen, self._diff = "", ""
         self._unfit: str | None = None
         self._written: str | None = None
@@ -287,14 +288,9 @@ class TriggerPanel(PaidPanel):
 
     def _begin(self, tab: str) -> None:
         """Begin what a tab is for, with the form and the set as they are now."""
-        call, inputs, self._written = self._calls[tab], self.launches[tab].inputs, None
-        task = Task(
-            DOING[tab],
-            lambda report, stop: call(*inputs, progress=report, stop=stop),
-            NOT_BEGUN,
-            self.show,
-            lambda task: self._end(tab, task),
-        )
+        self._written = None
+        work = partial(self._calls[tab], *self.launches[tab].inputs)
+        task = Task(DOING[tab], work, NOT_BEGUN, self.show, partial(self._end, tab))
         self.tasks = {**self.tasks, tab: task}
 
     def _end(self, tab: str, task: Task[Any]) -> None:
@@ -303,7 +299,7 @@ class TriggerPanel(PaidPanel):
             if tab == RUN:
                 self._running.form = replace(self._running.form, again=False)
             elif task.result is not None:
-                self._found = task.result
+                self.optimised = task.result
                 self._take(task.result.best_description)
         self.launches[tab].replan(WHILE)
         if task.result is not None:
@@ -315,9 +311,11 @@ class TriggerPanel(PaidPanel):
         attempts = found.attempts if found is not None else ()
         errored = any(attempt.outcome == "errored" for attempt in attempts)
         again = launch.control("again") if errored else None
+        names = ("executor", "model", "runs", "others", "concurrency", "budget_usd")
+        form = h("div", map(launch.control, names), cls="sen-row")
         return [
             ended_view(task),
-            launch.view("How queries are run", measuring_form(launch), again, self._say_place()),
+            launch.view("How queries are run", form, again, self._say_place()),
             results_view(found) if found is not None else None,
         ]
 
@@ -330,15 +328,10 @@ class TriggerPanel(PaidPanel):
 
     # ── a better description ─────────────────────────────────────────────────────────────────
 
-    @property
-    def optimised(self) -> Optimised | None:
-        """The result of the last search for a better description; None before the first."""
-        return self._found
-
     @action
     def choose(self, number: int) -> None:
         """Choose the description of a round to be written."""
-        steps = self._found.steps if self._found is not None else ()
+        steps = self.optimised.steps if self.optimised is not None else ()
         if not 1 <= number <= len(steps):
             raise LookupError(f"There is no round {number}.")
         self._take(steps[number - 1].description)
@@ -364,7 +357,7 @@ class TriggerPanel(PaidPanel):
             self._unfit = str(error)
 
     def _search_tab(self, task: Task[Any] | None) -> Child:
-        launch, found = self._searching, self._found
+        launch, found = self._searching, self.optimised
         look = "main" if found is None else ""
         writes = found is not None and found.status != "broken"
         form = search_form(launch, self._running.form)
@@ -457,8 +450,7 @@ class TriggerPanel(PaidPanel):
         before = len(self._grid.rows)
         self._put(self._grid.with_more(found))
         new = len(self._grid.rows) - before
-        there = f"; {len(found) - new:,} of them there already" if new < len(found) else ""
-        self._message = f"{count(len(found), 'query')} imported{there}."
+        self._message = f"{new:,} of {count(len(found), 'query')} of the file are new."
 
     @action
     def save_to(self, path: str) -> None:
@@ -502,12 +494,6 @@ def stored_runs(preview: Preview | None) -> Measured | None:
     return replace(found, status="partial" if found.price.attempts else "done", message="")
 
 
-def measuring_form(launch: Launch[Preview]) -> Iterator[Node]:
-    """How queries are run."""
-    names = ("executor", "model", "runs", "others", "concurrency", "budget_usd")
-    yield h("div", map(launch.control, names), cls="sen-row")
-
-
 def search_form(launch: Launch[Preview], runs: RunForm) -> Iterator[Node]:
     """How a description is looked for; `runs` is how queries are run."""
     same = f"the same: {runs.model or 'none yet'}"
@@ -516,10 +502,7 @@ def search_form(launch: Launch[Preview], runs: RunForm) -> Iterator[Node]:
     yield h("div", launch.control("proposer_model", placeholder=same), others, cls="sen-row")
 
 
-WHAT_IS_DRAFTED = (
-    "Queries that should and should not pick the skill up, near misses above all; they come into "
-    "the grid."
-)
+WHAT_IS_DRAFTED = "Queries that should and should not pick the skill up, near misses above all."
 
 
 def drafting_view(launch: Launch[Preview], runs: RunForm) -> Node:

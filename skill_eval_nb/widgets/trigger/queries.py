@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2s
@@ -243,13 +242,8 @@ def _path_row(label: str, path: str, act: str, press: Child) -> Node:
 def _sizes(grid: Grid) -> str:
     queries = grid.queries
     should = sum(query.should_trigger for query in queries)
-    near = sum(any(_NEAR.fullmatch(tag) for tag in query.tags) for query in queries)
-    parts = [f"{should:,} should trigger", f"{len(queries) - should:,} should not"]
-    parts += [f"{near:,} near {'miss' if near == 1 else 'misses'}"] if near else []
-    return f"{count(len(queries), 'query')}: {', '.join(parts)}"
-
-
-_NEAR = re.compile(r"\s*near[\s_-]+miss\s*", re.IGNORECASE)
+    others = len(queries) - should
+    return f"{count(len(queries), 'query')}: {should:,} should trigger, {others:,} should not"
 
 
 def _row(at: int, key: str, query: Query, remarks: Sequence[Node], keep: str, below: str) -> Node:
@@ -257,7 +251,7 @@ def _row(at: int, key: str, query: Query, remarks: Sequence[Node], keep: str, be
     words = h(
         "textarea",
         value=query.query,
-        rows=_lines(query.query),
+        rows=min(1 + query.query.count("\n") + len(query.query) // LETTERS, LINES),
         keep=keep,
         key=key,
         dir="auto",
@@ -283,13 +277,3 @@ def _row(at: int, key: str, query: Query, remarks: Sequence[Node], keep: str, be
     remove = button("Remove", ("remove", key), kind="quiet", aria_label=f"Remove query {at}")
     message = h("ul", remarks, id=below) if remarks else None
     return h("tr", [h("td", cell) for cell in ([words, message], ticked, tags, remove)], key=key)
-
-
-def _lines(words: str) -> int:
-    r"""How many lines a query takes, about.
-
-    >>> _lines(""), _lines("a" * 100), _lines("one\ntwo\nthree")
-    (1, 2, 3)
-    """
-    lines = sum(1 + max(len(line) - 1, 0) // LETTERS for line in words.split("\n"))
-    return min(lines, LINES)

@@ -161,10 +161,7 @@ def models_with_prices(prices: Prices | None) -> dict[str, str]:
 MAKING = "The plan is being made"
 OBSTACLE = "Fix the errors in the form first."
 NO_BUDGET = "This may cost money: give a budget, or tick “Without a budget”."
-ANEW = (
-    "What is on disk or in the form has changed since that was shown, so the plan was made "
-    "again: check it, and start."
-)
+ANEW = "What would be done has changed since that was shown: check the new plan, and start."
 
 
 @dataclass(frozen=True)

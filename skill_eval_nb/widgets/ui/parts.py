@@ -109,9 +109,7 @@ def tabs(names: Options, chosen: str, act: Act, content: Child, *, label: str, p
         label: what the tabs are of.
         page: a name unlike that of any other tabs in the page.
     """
-    ids = {
-        name: f"{page}-{at}" for at, name in enumerate(_names_with_labels(names))
-    }  # which have no spaces
+    ids = {name: f"{page}-{at}" for at, name in enumerate(names)}  # which have no spaces
     row = [
         button(
             words,

@@ -369,7 +369,7 @@ class Task(Generic[T]):
     def __init__(
         self,
         doing: str,
-        do: Callable[[Callable[[Any], None], threading.Event], T],
+        do: Callable[..., T],
         progress: Any,
         progressed: Callable[[], object],
         ended: Callable[[Any], object] = lambda _: None,
@@ -378,7 +378,7 @@ class Task(Generic[T]):
 
         Args:
             doing: what it does.
-            do: the work; it gets where to report progress, and what is set once it is to stop.
+            do: the work; `progress` is where to report it, and `stop` is set once it is to stop.
             progress: the progress at first.
             progressed: called, in its thread, when there is progress to see.
             ended: called with it, in its thread, once it is over.
@@ -430,7 +430,7 @@ class Task(Generic[T]):
     def _run_work(self) -> None:
         status: Literal["done", "stopped", "failed"] = "done"
         try:
-            self.result = self._do(self._take_progress, self._stop)
+            self.result = self._do(progress=self._take_progress, stop=self._stop)
         except Stopped:
             status = "stopped"
             self.message = "Stopped. What was done is kept, and is not paid for again."

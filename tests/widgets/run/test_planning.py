@@ -42,7 +42,7 @@ def test_what_changed_on_disk_is_shown_before_it_is_started(skill: Path) -> None
     path.write_text(path.read_text() + "\nBe brief.\n")
     press(panel, "Start")
     settled(panel)
-    assert "so the plan was made again: check it, and start" in (panel.fault or "")
+    assert "has changed since that was shown: check the new plan, and start" in (panel.fault or "")
     assert panel.job is None
     assert button(panel, "Start")["on"]["click"][1] != token
     panel.do("dismiss")

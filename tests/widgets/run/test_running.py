@@ -62,20 +62,19 @@ def test_runs_land_in_the_other_widgets_and_end_in_a_verdict(skill: Path) -> Non
 def test_a_run_in_flight_shows_its_last_steps_or_says_when_they_come(skill: Path) -> None:
     panel = panel_on(skill, executor=slow(), **SMALL)
     press(panel, "Start")
-    for line in ("Waiting for the first answer…", "Call Skill release-notes", "Result Base dir"):
+    for line in ("It has told no step so far.", "Call Skill release-notes", "Result Base dir"):
         until(lambda line=line: line in " ".join(shown(panel).split()), 60)
     ended(panel)
 
 
 @pytest.mark.parametrize("tells", [True, False])
-def test_what_a_run_waits_for_is_told(skill: Path, monkeypatch, tells) -> None:
-    """Of an executor that tells no steps, that they come; of one whose calls fail, the retry."""
-    monkeypatch.setattr("skill_eval_nb.widgets.run.progress.BEGINNING", 0.0)
+def test_what_a_run_waits_for_is_told(skill: Path, tells) -> None:
+    """Of an executor that tells no steps, that; of one whose calls fail, the retry."""
     may = threading.Event()
     busy = Fault("rate_limited_429", role="executor", retry_after=20.0)
     panel = panel_on(skill, executor=slow(faults=(busy,)) if tells else held(may), **SMALL)
     press(panel, "Start")
-    said = ["Retry 1, next in ", "HTTP 429"] if tells else ["Its steps are shown when it has ended"]
+    said = ["Retry 1, next in ", "HTTP 429"] if tells else ["It has told no step so far"]
     until(lambda: all(words in shown(panel) for words in said), 10)
     may.set()
     panel.stop()
@@ -91,7 +90,7 @@ def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> 
     until(lambda: panel._ran.progress.finished == 1, 60)
     assert other.job is late.job is panel.job
     assert "Running iteration-1" in shown(other)
-    assert "So far, and without a verdict before the job ends." in shown(other)
+    assert "So far: a verdict comes at the next planned look, or when the job ends." in shown(other)
     with pytest.raises(Refused, match="is busy: it is running iteration-1"):
         other.start()
     press(late, "Stop")
@@ -132,7 +131,7 @@ def test_what_is_in_flight_is_seen_and_may_end_where_somebody_stops_gently(skill
     assert "spent of $2.00" in shown(panel)
     press(panel, "Stop when what is in flight has ended")
     assert button(panel, "Stop at once")
-    assert "what is in flight may end" in shown(panel)
+    assert "Stopping: nothing new is begun" in shown(panel)
     may.set()
     ended(panel)
     assert panel.job.status == "stopped"

@@ -243,7 +243,7 @@ def begin(do) -> Task:
 
 @pytest.mark.parametrize(("error", "told"), [(OSError("full"), "full"), (OSError(), "OSError")])
 def test_what_it_raises_is_said(error, told) -> None:
-    def do(*_: object) -> None:
+    def do(**_: object) -> None:
         raise error
 
     work = begin(do)
@@ -257,11 +257,11 @@ def test_what_is_left_is_told_from_what_was_done_since_the_first_word(monkeypatc
     clock = SimpleNamespace(monotonic=lambda: now[0])  # the others' clock goes on
     monkeypatch.setattr(sources, "time", clock)
 
-    def do(tell, _) -> None:
+    def do(progress, **_: object) -> None:
         assert begins.wait(PATIENCE)
         for share, at in ((0.5, 110.0), (0.75, 120.0)):
             now[0] = at
-            tell(SimpleNamespace(share=share))
+            progress(SimpleNamespace(share=share))
             steps.append((work.seconds, work.left_seconds))
 
     work = begin(do)
