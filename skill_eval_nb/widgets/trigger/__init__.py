@@ -308,14 +308,11 @@ class TriggerPanel(PaidPanel):
 
     def _run_tab(self, task: Task[Any] | None) -> Child:
         launch, found = self._running, stored_runs(self._running.plan)
-        attempts = found.attempts if found is not None else ()
-        errored = any(attempt.outcome == "errored" for attempt in attempts)
-        again = launch.control("again") if errored else None
         names = ("executor", "model", "runs", "others", "concurrency", "budget_usd")
-        form = h("div", map(launch.control, names), cls="sen-row")
+        form = [h("div", map(launch.control, names), cls="sen-row"), launch.control("again")]
         return [
             ended_view(task),
-            launch.view("How queries are run", form, again, self._say_place()),
+            launch.view("How queries are run", form, self._say_place()),
             results_view(found) if found is not None else None,
         ]
 
@@ -450,7 +447,7 @@ class TriggerPanel(PaidPanel):
         before = len(self._grid.rows)
         self._put(self._grid.with_more(found))
         new = len(self._grid.rows) - before
-        self._message = f"{new:,} of {count(len(found), 'query')} of the file are new."
+        self._message = f"New from the file: {new:,} of {count(len(found), 'query')}."
 
     @action
     def save_to(self, path: str) -> None:

@@ -48,7 +48,7 @@ def test_what_changed_on_disk_is_shown_before_it_is_started(skill: Path) -> None
     panel.do("dismiss")
     panel.do("press", token)  # by a page that still shows what was priced before
     settled(panel)
-    assert "so the plan was made again" in (panel.fault or "")
+    assert "has changed since that was shown: check the new plan" in (panel.fault or "")
     assert panel.job is None
     press(panel, "Start")
     settled(panel)
