@@ -23,7 +23,7 @@ from .budget import Budget, Halted
 from .files import STAGING, InTheWay, Unwritable, mark_errored
 from .journal import Ended, Interrupted, Launched, Ledger, Lost
 from .pool import HALT, JobFailed, do_in_pool
-from .spec import CHECK, EXECUTE, GRADE, JUDGE, Missing, Order, Run, Spec
+from .spec import CHECK, EXECUTE, JUDGE, Missing, Order, Run, Spec
 from .spec import reason_errored as why_errored
 from .steps import CannotRun, case_of, check, execute, failed_step, grade, judge
 from .threads import is_exiting, several
@@ -204,7 +204,6 @@ class Engine:
                 self.ledger.journal.add("trace", key=run.cell.key, traceback=failed.trace)
                 self.end_ungraded(run, JUDGE, f"it could not be graded: {failed.reason}")
                 return
-            self.ledger.done[GRADE] += 1
         self._count(run, "finished")
 
     # ── a step, in its turn and with its money ───────────────────────────────────────────────

@@ -272,12 +272,6 @@ def unwritable(error: OSError) -> str:
     )
 
 
-_KINDS = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFBLK: "a device",
-    stat.S_IFCHR: "a device",
-}
 _OF_GIT = ("config", "config.worktree", "hooks")
 """Parts of a repository that can name programs which even `git status` would start."""
 TEXT_READ = 64 * 1024 * 1024
@@ -372,7 +366,7 @@ def _odd_kind(path: Path, mode: int, work: Path) -> str | None:
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return None
     if not stat.S_ISLNK(mode):
-        return _KINDS.get(stat.S_IFMT(mode), "no file")
+        return "not a regular file (a pipe, a socket or a device)"
     if not os.path.realpath(path).startswith(os.path.realpath(work) + os.sep):
         return "a link that leads out of the folder"
     return None if os.path.exists(path) else "a link that leads nowhere"  # noqa: PTH110 -- circles

@@ -48,7 +48,7 @@ from .journal import (
 )
 from .pool import JobFailed
 from .protocol import calls_models
-from .spec import CHECK, EXECUTE, GRADE, JUDGE, SNAPSHOTS, Run, Spec
+from .spec import EXECUTE, JUDGE, SNAPSHOTS, Run, Spec
 from .spec import reason_errored as why_errored
 from .steps import CannotRun
 from .suite import SUITE, is_ours, metadata_of
@@ -72,7 +72,6 @@ class Progress:
         finished: complete runs, without errored ones.
         errored: runs that ended in an error, of this start or an earlier one.
         waiting: runs that have not begun.
-        steps: how many of each step this start has done: execute, check, judge, grade.
         in_flight: the steps being done.
         spent_usd: US dollars, over all starts.
         reserved_usd: the most that steps in flight may still cost.
@@ -90,7 +89,6 @@ class Progress:
     finished: int = 0
     errored: int = 0
     waiting: int = 0
-    steps: tuple[tuple[str, int], ...] = ()
     in_flight: tuple[InFlight, ...] = ()
     spent_usd: float = 0.0
     reserved_usd: float = 0.0
@@ -321,7 +319,6 @@ class Job:
             finished=engine.counts["finished"],
             errored=engine.counts["errored"],
             waiting=rest[EXECUTE],
-            steps=tuple((name, ledger.done[name]) for name in (EXECUTE, CHECK, JUDGE, GRADE)),
             in_flight=flying,
             spent_usd=budget.spent_usd,
             reserved_usd=budget.reserved_usd,

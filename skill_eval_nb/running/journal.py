@@ -24,7 +24,6 @@ import secrets
 import shutil
 import time
 import traceback
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -371,7 +370,6 @@ class Ledger:
         home: the folder of the journal.
         budget: hands out money.
         took: the total seconds and the number of the steps that ended well, by name.
-        done: how many steps ended, by name.
         tokens: that all steps used.
         priced: whether every call had a known price.
         changed: called when something has changed.
@@ -380,7 +378,6 @@ class Ledger:
     def __init__(self, journal: Journal, budget: Budget, changed: Callable[[], None]) -> None:
         self.home, self.journal, self.budget = journal.path.parent, journal, budget
         self.took = dict(journal.record.seconds)
-        self.done: Counter[str] = Counter()
         self.tokens, self.priced = 0, True
         self.changed = changed
         self._flying: dict[int, Launched] = {}
@@ -447,8 +444,7 @@ class Ledger:
             self.changed()
 
     def _count_end(self, name: str, ended: Ended) -> tuple[str, dict[str, Any]]:
-        """Count a step that was not cut off; returns its event and values for the journal."""
-        self.done[name] += 1
+        """Count the time of a step that was not cut off; returns its event and values for it."""
         told: dict[str, Any] = {"seconds": round(ended.seconds, 3)}
         if ended.reason is None:
             total, count = self.took.get(name, (0.0, 0))

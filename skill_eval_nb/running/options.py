@@ -292,28 +292,18 @@ def _money_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
         names = [plan.executor_model, *([plan.judge_model] if plan.judge_model else [])]
         unknown = [name for name in dict.fromkeys(names) if not plan.prices.known(name)]
         yield from (plan.prices.unknown(model) for model in unknown)
-    if plan.budget_usd is not None:
-        yield from _budget_advice(plan, plan.budget_usd, usd)
-    elif usd is None or usd.high > 0:
-        yield "no budget is set: nothing but the limits of each run holds the cost"
-
-
-def _budget_advice(plan: Spec, budget: float, usd: Span | None) -> Iterator[str]:
-    """What the budget is too small for; nothing if nothing is missing."""
-    todo, cap = plan.todo, plan.limits.usd
-    spent = plan.spent_usd
-    left = max(budget - spent, 0.0)
-    named = (
-        f"the ${left:,.2f} that is left of the budget" if spent else f"the budget, ${left:,.2f},"
-    )
-    runs = sum(run.missing.execute for run in todo)
-    if runs and cap is not None and left < cap:
+    if plan.budget_usd is None:
+        if usd is None or usd.high > 0:
+            yield "no budget is set: nothing but the limits of each run holds the cost"
+        return
+    cap, left = plan.limits.usd, max(plan.budget_usd - plan.spent_usd, 0.0)
+    named = f"the ${left:,.2f} that is left of the budget"
+    if cap is not None and left < cap and any(run.missing.execute for run in plan.todo):
         yield (
             f"{named} is below the ${cap:,.2f} that one run may cost, so no run can be launched: "
             "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)"
         )
-        return
-    if usd is not None and left < usd.high:
+    elif usd is not None and left < usd.high:
         yield (
             f"{named} may be too little: the estimate is {usd.dollars}. The job would then end as "
             "partial; it can be continued with more"

@@ -289,11 +289,8 @@ def plan_runs(
         )
     if table is not None:
         faults += find_unpriced((worker, judge if judged else None), table, budget_usd)
-    if main is None or suite is None or faults:
+    if faults or main is None or suite is None or table is None or runner is None or worker is None:
         raise Refused(dict.fromkeys(faults))
-    assert table is not None
-    assert runner is not None
-    assert worker is not None
     plan = Spec(
         suite=suite,
         evals=chosen,

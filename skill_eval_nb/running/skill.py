@@ -257,9 +257,8 @@ def stage(
         _copy_skill(source, target)
     copied = digest(target, contents(target))
     if copied != source.digest:
-        was = "the skill has changed" if expected is None else "something has changed the copy"
         raise refuse(
-            f"{target} is not a copy of the skill at {source.folder}: {was} since it was made. "
+            f"{target} is not a copy of the skill at {source.folder}: one of the two has changed. "
             "Delete the copy if nothing was run with it, else plan again"
         )
     return Skill(source.name, source.description, target)

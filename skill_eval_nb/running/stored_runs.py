@@ -232,9 +232,9 @@ def _make_stored(
     )
 
 
-Outcome = Literal["written", "replaced", "same", "kept"]
-"""What became of structural.json: it was not there; it differed and was replaced; it says the
-same; it differs and was kept."""
+Outcome = Literal["written", "same", "kept"]
+"""What became of structural.json: it is new, or was replaced; it says the same; it differs and was
+kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ class StoredChecks:
         """The result in numbers, for notebooks and the shell."""
         checks = (check for run in self.runs for check in run.structural.expectations)
         marks = Counter(check.passed for check in checks)
-        written = sum(run.outcome in ("written", "replaced") for run in self.runs)
+        written = sum(run.outcome == "written" for run in self.runs)
         return (
             f"{len(self.runs)} runs checked: {marks[True]} checks passed, {marks[False]} failed, "
             f"{marks[None]} not scored\n"
@@ -362,7 +362,6 @@ def _settle_structural(
     """Write what was found, or keep what is there; None if it cannot be written."""
     folder = run.folder
     file = folder / "structural.json"
-    outcome: Outcome = "written"
     if file.exists():
         stored = load_document(str(file), Structural, problems)
         differs = ["it is unreadable"] if stored is None else [*_verdict_changes(stored, found)]
@@ -372,7 +371,6 @@ def _settle_structural(
             change = f"checking gives something else: {some(differs, 5)}; force=True replaces it"
             problems.add("warning", "differs", str(file), f"kept, though {change}")
             return "kept"
-        outcome = "replaced"
     try:
         with hold_folders([run.home], "a check of stored outputs"):
             write_atomic(file, structural_json(found))
@@ -383,7 +381,7 @@ def _settle_structural(
         reason = getattr(error, "strerror", None) or error
         problems.add("error", "not-written", str(file), f"not written: {reason}")
         return None
-    return outcome
+    return "written"
 
 
 _WORDS = {True: "passed", False: "failed", None: "not scored"}

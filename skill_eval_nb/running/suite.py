@@ -129,13 +129,11 @@ def _relative_path(text: str) -> str:
     """A stated path in its shortest form; refused if it is absolute or leads upwards."""
     plain = text.strip()
     parts = PurePosixPath(plain).parts
-    if not parts or "\0" in plain:
-        raise refuse(f"input file {text!r} does not name a file")
-    if plain.startswith(("/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", plain):
-        raise refuse(f"input file `{text}` is an absolute path; state it from the skill's folder")
-    if ".." in re.split(r"[\\/]", plain):
+    is_absolute = plain.startswith(("/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", plain)
+    if not parts or "\0" in plain or is_absolute or ".." in re.split(r"[\\/]", plain):
         raise refuse(
-            f"input file `{text}` leaves the skill's folder through `..`; put a copy into it"
+            f"input file {text!r} is not a path in the skill's folder: put a copy there, and state "
+            "its path from that folder, without `..`"
         )
     return PurePosixPath(*parts).as_posix()
 
@@ -474,8 +472,6 @@ def metadata_of(eval_: PlannedEval) -> Any:
             prompt=eval_.definition.prompt,
         )
     )
-    return {**metadata, "assertions": [_assertion(each) for each in eval_.definition.expectations]}
-
-
-def _assertion(expectation: Expectation) -> Any:
-    return expectation.text if expectation.type is None else dump(expectation)
+    expectations = eval_.definition.expectations
+    texts = [each.text if each.type is None else dump(each) for each in expectations]
+    return {**metadata, "assertions": texts}

@@ -197,8 +197,6 @@ class Optimised(Shown):
         elif self.status != "broken":
             yield "The chosen one was not measured on new runs: its score cannot be trusted."
         if self.status != "broken":
-            if self.selected is not None and len(self.steps) > 1:
-                yield f"The score that decided, which flatters it: {self.selected}"
             yield f"The search ended: {self.ended}"
         yield f"Spent: {dollars(self.cost_usd)}"
 

@@ -498,11 +498,9 @@ def _check_all(found: Sequence[Query], look: AnswerCheck, wanted: Demand) -> Non
     positives, negatives, near_misses = wanted.numbers
     should = sum(query.should_trigger for query in found)
     near = sum(NEAR_MISS in query.tags for query in found)
-    if should != positives:
-        look.wrong(f"there are {should} queries that should trigger, not {positives}")
-    if len(found) - should != negatives:
-        missed = len(found) - should
-        look.wrong(f"there are {missed} queries that should not trigger, not {negatives}")
+    if (should, len(found) - should) != (positives, negatives):
+        there = f"{should} of {len(found)} queries should trigger"
+        look.wrong(f"{there}, not {positives} of {wanted.n}")
     if near < near_misses:
         look.wrong(f"there are {near} near misses; at least {near_misses}")
     known = {plain(query.query): "a query that there is already" for query in wanted.existing}

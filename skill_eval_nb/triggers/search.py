@@ -27,6 +27,7 @@ from skill_eval_nb.models.ask import (
     shorten_text,
 )
 from skill_eval_nb.running.asking import Item, Terms, ask_all, worst_usd
+from skill_eval_nb.text import count
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
@@ -519,11 +520,8 @@ class Search:
         scores = [_score_train(step) for step in steps]
         if len(steps) > PATIENCE and max(scores[-PATIENCE:]) <= max(scores[:-PATIENCE]):
             return f"the train score did not improve in the last {PATIENCE} rounds"
-        if len(steps) < self.rounds:
-            return ""
-        if self.rounds == 1:
-            return "only one round was wanted"
-        return f"all {self.rounds} rounds were made"
+        is_last = len(steps) >= self.rounds
+        return f"the last of {count(self.rounds, 'round')} was made" if is_last else ""
 
 
 def _score_train(step: Step) -> float:

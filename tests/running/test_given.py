@@ -182,9 +182,10 @@ def test_the_path_in_the_working_folder_is_the_one_in_the_prompt(tmp_path, skill
 
 
 REFUSED = {
-    r"through `\.\.`": ["../secret.txt", "evals\\..\\..\\secret.txt"],
-    "absolute": ["/etc/hostname", "~/x", "C:\\x", "\\\\host\\x"],
-    "does not name a file": ["", ".", "a\0b"],
+    "is not a path in": [
+        *("../secret.txt", "evals\\..\\..\\secret.txt", "/etc/hostname", "~/x"),
+        *("C:\\x", "\\\\host\\x", "", ".", "a\0b"),
+    ],
     "through a link": ["link.txt", "linked/secret.txt", "around"],
     "link": ["dangling"],
     "Did you mean `log.txt`": ["evals/files/logg.txt"],

@@ -256,7 +256,8 @@ chmod 755 .git/hooks/post-index-change
 NOWHERE, OUT = "a link that leads nowhere", "a link that leads out of the folder"
 GIT = "git would start programs that it names"
 AWAY = {".git/config": GIT, ".git/hooks": GIT, "circle": NOWHERE, "diary": OUT, "gone": NOWHERE}
-AWAY |= {"input": NOWHERE, "pipe": "a pipe", "shadow": OUT, "socket": "a socket", "up": OUT}
+ODD = "not a regular file (a pipe, a socket or a device)"
+AWAY |= {"input": NOWHERE, "pipe": ODD, "shadow": OUT, "socket": ODD, "up": OUT}
 CREATED = {"notes.md", "ä.md", "picture.png", "evals/files/log.txt", "shut/in/x.md", *FAKES}
 
 

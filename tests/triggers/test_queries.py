@@ -407,7 +407,7 @@ def test_a_good_answer_is_taken_with_its_tags() -> None:
         ({"query": "Drop the empty rows!"}, "queries[1] repeats queries[0]"),
         ({"query": "sort A.CSV"}, "repeats a query that there is already"),
         ({"should_trigger": "no"}, "not true or false"),
-        ({"should_trigger": True}, "there are 3 queries that should trigger, not 2"),
+        ({"should_trigger": True}, "3 of 3 queries should trigger, not 2 of 3"),
         ({"should_trigger": True}, "a near miss should not trigger"),
         ({"near_miss": None}, "not true or false"),
         ({"near_miss": False}, "there are 0 near misses; at least 1"),

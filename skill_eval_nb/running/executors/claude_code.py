@@ -21,7 +21,7 @@ from skill_eval_nb.documents.transcript import read_steps, skill_asked_for
 from skill_eval_nb.grading.sandbox import Box, Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
 from skill_eval_nb.models.client import ON_RETRY, Retry
-from skill_eval_nb.text import count
+from skill_eval_nb.text import brief, count
 
 from ..protocol import ON_EVENTS, Execution, Skill, Task
 from . import harness as program
@@ -41,7 +41,7 @@ def reason_of(process: Process, task: Task, calls: int) -> str | None:
     """
     result, limits = find_result(process.lines), task.limits
     if not result:
-        output = f" It said: {_short(process.complaint)}" if process.complaint else ""
+        output = f" It said: {brief(process.complaint, _LONGEST)}" if process.complaint else ""
         return f"The harness ended with code {process.exit_code} and without a result.{output}"
     kind = result.get("subtype")
     if kind == "error_max_turns":
@@ -49,14 +49,14 @@ def reason_of(process: Process, task: Task, calls: int) -> str | None:
     if kind == "error_max_budget_usd":
         return f"The run had not finished when it had cost ${limits.usd}, its limit."
     if result.get("stop_reason") == "refusal":
-        return f"The model refused. {_short(_result_text(result))}"
+        return f"The model refused. {_result_text(result)}"
     if result.get("api_error") == "max_output_tokens":
         return f"An answer was longer than {limits.output_tokens} tokens, its limit (max_tokens)."
     # If the API refuses a request, the subtype is still `success`.
     if result.get("is_error") or kind != "success":
-        return f"The harness gave up: {_short(_result_text(result)) or kind}"
+        return f"The harness gave up: {_result_text(result) or kind}"
     if calls == 0:
-        return f"The harness answered by itself and asked no model: {_short(_result_text(result))}"
+        return f"The harness answered by itself and asked no model: {_result_text(result)}"
     begun = (line for line in process.lines if line.get("subtype") == "init")
     there = next((line["skills"] for line in begun if isinstance(line.get("skills"), list)), [])
     missing = [f"`{skill.name}`" for skill in task.skills if skill.name not in there]
@@ -87,12 +87,7 @@ def retry_of(lines: Sequence[Mapping[str, Any]]) -> Retry | None:
 def _result_text(result: Mapping[str, Any]) -> str:
     errors = result.get("errors")
     text = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
-    return str(result.get("result") or text)
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    return brief(str(result.get("result") or text), _LONGEST)
 
 
 _EVERY = 0.25

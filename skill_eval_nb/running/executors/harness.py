@@ -168,8 +168,6 @@ def why_not(given: str | None, sandbox: str) -> str | None:
         return f"No harness was found {what}: the command `claude` of Claude Code is needed."
     if sandbox == "none":
         return None
-    if sandbox != "bubblewrap":
-        return f'There is no sandbox "{sandbox}": there are "bubblewrap" and "none".'
     with found.open("rb") as file:
         script = file.read(2) == b"#!"
     if script:

@@ -180,21 +180,11 @@ def _goes_on(reply: Reply) -> bool:
         return False
     if reason == "pause_turn" or (reason == "tool_use" and any(uses)):
         return True
-    said = f": {reply.text}" if reply.text.strip() else ", and said nothing."
-    words = {
-        "tool_use": "The model stopped to use a tool, and named none (stop_reason tool_use).",
-        "max_tokens": (
-            "An answer of the model was cut at its limit of tokens (stop_reason max_tokens). A "
-            "higher one is set with Limits(output_tokens=…)."
-        ),
-        "refusal": f"The model refused (stop_reason refusal){said}",
-        "model_context_window_exceeded": (
-            "The conversation no longer fits the model's context (stop_reason "
-            "model_context_window_exceeded)."
-        ),
-    }
-    unknown = f"The model stopped for a reason that is not known here: {reason!r}."
-    raise AgentStopped(words.get(reason, unknown))
+    said = reply.text
+    if reason == "max_tokens":
+        said = "A higher limit is set with Limits(output_tokens=…)."
+    stopped = f"The model stopped before it was done, with stop_reason {reason}. {said}"
+    raise AgentStopped(stopped.rstrip())
 
 
 @dataclass(frozen=True)

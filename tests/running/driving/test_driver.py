@@ -142,7 +142,6 @@ def test_a_run_that_no_judge_looks_at_has_a_grading_that_other_tools_count_right
     make_skill(tmp_path / "skill", [one | {"prompt": "a"} for one in evals], skill_name="notes")
     progress = finished(tmp_path, Writer(calls=2))
     assert (progress.status, progress.errored) == ("done", 0)
-    assert dict(progress.steps) == {"execute": 6, "check": 6, "judge": 2, "grade": 2}
     ws = sen.load(tmp_path / "ws")
     assert statuses(tmp_path / "ws") == {"graded": 4, "gated": 2}
     assert ws.expectations.filter(layer="structural").height == 6 * 2
@@ -160,7 +159,8 @@ def test_a_run_that_no_judge_looks_at_has_a_grading_that_other_tools_count_right
     path = tmp_path / "skill" / "evals" / "evals.json"  # without a gate, those are judged too
     open_to_all = {**json.loads(path.read_bytes()), "eval_config": {"structural_gate": False}}
     path.write_text(json.dumps(open_to_all))
-    assert dict(finished(tmp_path, Writer(calls=2)).steps)["judge"] >= 2
+    assert finished(tmp_path, Writer(calls=2)).status == "done"
+    assert len([*(tmp_path / "ws").rglob("judgings/*.json")]) >= 4
 
 
 JUDGE = ("judge 1", "grade")

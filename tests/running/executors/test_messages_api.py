@@ -74,12 +74,10 @@ def test_a_run_from_its_task_to_its_outputs(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (say("I will not do that.", "refusal"), "refused (stop_reason refusal): I will not do"),
-        (say("", "refusal"), "refused (stop_reason refusal), and said nothing"),
+        (say("I will not do that.", "refusal"), "stop_reason refusal. I will not do"),
         (say("It is", "max_tokens"), "Limits(output_tokens"),
-        (say("", "model_context_window_exceeded"), "no longer fits the model's context"),
-        (say("", "tool_use"), "named none"),
-        (say("", "something_new"), "'something_new'"),
+        (say("", "tool_use"), "stop_reason tool_use."),
+        (say("", "something_new"), "stop_reason something_new."),
     ],
 )
 def test_what_cannot_be_graded_is_errored_with_the_reason(tmp_path, answer, said):

@@ -77,7 +77,7 @@ def test_a_structural_json_that_differs_is_kept_and_told_unless_forced(tmp_path)
     assert told.code == "differs"
     assert "something else: S2 (there passed, now failed);" in told.message
     forced = grade_stored(ws, force=True)
-    assert [run.outcome for run in forced.runs] == ["replaced"]
+    assert [run.outcome for run in forced.runs] == ["written"]
     assert verdicts(file) == [True, False, None]
     assert [run.outcome for run in grade_stored(ws).runs] == ["same"]
 
