@@ -109,15 +109,12 @@ def refuse_strangers(place: Path, iteration: Path) -> None:
         InTheWay: something else is there; it is not changed.
     """
     fault = leads_out(place, iteration)
+    if fault is None and (place.is_symlink() or (place.exists() and not place.is_dir())):
+        fault = "it is not a folder"
+    elif fault is None and place.is_dir() and not (place / EXECUTED).is_file():
+        fault = f"it has files, but no {EXECUTED}" if any(place.iterdir()) else None
     if fault is not None:
-        raise InTheWay(f"{place} is in the way: {fault}")
-    if place.is_symlink() or (place.exists() and not place.is_dir()):
-        raise InTheWay(f"{place} is in the way: it is not a folder. Move it elsewhere")
-    if place.is_dir() and not (place / EXECUTED).is_file() and any(place.iterdir()):
-        raise InTheWay(
-            f"{place} is in the way: it has files, but no {EXECUTED}, so it is not a "
-            "finished run. Move it elsewhere, and start again"
-        )
+        raise InTheWay(f"{place} is in the way: {fault}. Move it elsewhere, and start again")
 
 
 def put_in_place(staging: Path, iteration: Path, place: Path) -> None:

@@ -10,6 +10,7 @@ Statistics determine whether a planned look can decide, and does. This package d
 
 from __future__ import annotations
 
+import difflib
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,8 +20,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
-
-from skill_eval_nb.text import did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -106,11 +105,12 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> str:
     """The message about an unknown name: the nearest one, and all known ones.
 
     >>> no_such("eval", "mixd", ["mixed", "long"])
-    'there is no eval `mixd`. Did you mean `mixed`? There are mixed, long'
+    'there is no eval `mixd`; did you mean `mixed`? There are mixed, long'
     """
     names = list(known)
-    hint = did_you_mean(name, names)
-    return f"there is no {kind} `{name}`.{hint} There are {', '.join(names) or 'none'}"
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean `{near[0]}`? There are" if near else "; there are"
+    return f"there is no {kind} `{name}`{hint} {', '.join(names) or 'none'}"
 
 
 SandboxKind = Literal["bubblewrap", "none"]

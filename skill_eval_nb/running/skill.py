@@ -131,14 +131,12 @@ def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> N
     inside = path.relative_to(root).as_posix()
     try:
         target = path.resolve(strict=True)
-    except (OSError, RuntimeError):  # RuntimeError: links that lead in a circle
-        where = path.readlink()
-        found.faults.append(f"{path} is a link to {where}, which does not exist; remove it")
-        return
-    if target == root or not target.is_relative_to(root):
+    except (OSError, RuntimeError):  # it leads nowhere, or in a circle
+        target = root
+    if not target.is_relative_to(root) or path.is_relative_to(target):
         found.faults.append(
-            f"{path} is a link that leaves the skill's folder, to {target}; put a copy of what "
-            "it leads to in its place"
+            f"{path} is a link to {path.readlink()}, and not to another file or folder of the "
+            "skill; remove it, or put a copy of what it leads to in its place"
         )
         return
     way = [
@@ -147,8 +145,6 @@ def _add_link(root: Path, path: Path, excluded: set[Path], found: Contents) -> N
     ]
     if any(_is_apart(root, folder, excluded) for folder in way):
         found.left_out.append(inside)
-    elif path.is_relative_to(target):
-        found.faults.append(f"{path} is a link to a folder that contains it; remove it")
     else:
         found.links[inside] = os.path.relpath(target, path.parent)
 

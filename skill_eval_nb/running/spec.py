@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -406,12 +407,10 @@ def make_cells(
         fingerprint: of the plan; it makes the keys of two plans differ.
     """
     cells = []
-    for eval_ in evals:
-        for configuration in configurations:
-            for number in range(1, runs + 1):
-                key = _hash(fingerprint, iteration, eval_.id, configuration, number)[:24]
-                home = f"iteration-{iteration}/{eval_.folder}/{configuration}/run-{number}"
-                cells.append(Cell(eval_.id, eval_.name, configuration, number, home, key))
+    for eval_, configuration, number in product(evals, configurations, range(1, runs + 1)):
+        key = _hash(fingerprint, iteration, eval_.id, configuration, number)[:24]
+        home = f"iteration-{iteration}/{eval_.folder}/{configuration}/run-{number}"
+        cells.append(Cell(eval_.id, eval_.name, configuration, number, home, key))
 
     def draw_key(cell: Cell) -> tuple[int, str, str]:
         block = (seed, cell.run_number, cell.eval_id)
@@ -494,13 +493,12 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [
-            field
+        fields = {
+            field.name: plain(getattr(value, field.name))
             for field in dataclasses.fields(value)
             if field.compare and not field.name.startswith("_")
-        ]
-        fields_ = {field.name: plain(getattr(value, field.name)) for field in fields}
-        return {"is": type(value).__name__, **fields_}
+        }
+        return {"is": type(value).__name__, **fields}
     if isinstance(value, Mapping):
         return {str(key): plain(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, (set, frozenset)):

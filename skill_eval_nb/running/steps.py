@@ -329,7 +329,7 @@ def _fill(order: Order, execution: Execution, staging: Path, began: float, secon
     (staging / EXECUTED).write_bytes(to_json(dump(timing)))
 
 
-def grade(run: Run) -> Ended:
+def grade(run: Run) -> None:
     """Combine a run's checks and judgings, and write grading.json.
 
     Raises:
@@ -337,7 +337,6 @@ def grade(run: Run) -> Ended:
     """
     from skill_eval_nb.grading.grades import grade as put_together
 
-    clock = time.perf_counter()
     judgings = (path for path in (run.place / JUDGINGS).glob("*.json") if path.stem.isdecimal())
     numbered = sorted(judgings, key=lambda path: int(path.stem))
     grading = put_together(
@@ -348,7 +347,6 @@ def grade(run: Run) -> Ended:
         dimensions=run.eval.dimensions,
     )
     write(run.place / GRADED, to_json(dump(grading)))
-    return Ended(seconds=time.perf_counter() - clock)
 
 
 def case_of(run: Run, plan: Spec) -> Case:

@@ -105,10 +105,6 @@ def _find_inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[In
         if not os.path.lexists(path):
             continue
         _contain(path, text, root)
-        if not path.exists():
-            raise refuse(
-                f"input file `{text}` is a link to {path.readlink()}, which does not exist"
-            )
         if not path.is_dir():
             return [_input(path, name, text, hidden)]
         below = sorted(path for path in path.rglob("*") if path.is_symlink() or path.is_file())

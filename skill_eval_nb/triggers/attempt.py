@@ -166,10 +166,9 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
     for source in beside:
         other = known.setdefault(source.name.casefold(), source)
         if other is not source:
-            what = "the skill that is measured" if other is main else "another of `others`"
             faults.append(
-                f"{source.folder} has the same name as {what}, `{other.name}`, and one would stand "
-                "in the other's place: leave it out of `others`, or rename it"
+                f"{source.folder} and {other.folder} are both called `{other.name}`: leave one out "
+                "of `others`, or rename it"
             )
     if faults or main is None:
         raise Refused(dict.fromkeys(faults))

@@ -77,19 +77,15 @@ def _place(inner: str) -> tuple[int, int]:
 
     found: Any = yaml.compose(inner, Loader=yaml.SafeLoader)
     pairs = [(key, value) for key, value in found.value if key.value == "description"]
-    if len(pairs) != 1:
-        raise refuse(
-            f"the front matter of SKILL.md has {len(pairs)} keys `description`; it needs one, "
-            "written out in it"
-        )
-    [(key, value)] = pairs
-    start, end = value.start_mark.index, value.end_mark.index
-    if not isinstance(value, yaml.ScalarNode) or not key.end_mark.index < start < end:
-        raise refuse(
-            "`description` in SKILL.md is empty, a list or a mapping; it is to be a text that is "
-            "written out"
-        )
-    return start, end
+    if len(pairs) == 1:
+        [(key, value)] = pairs
+        start, end = value.start_mark.index, value.end_mark.index
+        if isinstance(value, yaml.ScalarNode) and key.end_mark.index < start < end:
+            return start, end
+    raise refuse(
+        "the front matter of SKILL.md must have `description` exactly once, as a text that is "
+        "written out in it"
+    )
 
 
 def _value_and_comment(value: str) -> tuple[str, str]:

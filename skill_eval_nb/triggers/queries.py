@@ -224,8 +224,7 @@ def _unlabelled(
     expected = {(query.expected or "").strip() for query in queries if for_several(query)}
     named = sorted(name for name in expected if name.casefold() not in NONE)
     if named and skill not in expected:
-        which = "say for which one, by `skill`" if skill is None else f"none expects `{skill}`"
-        return f"is a set for several skills ({some(named, 20)}): {which}"
+        return f"is a set for several skills ({some(named, 20)}): give one of them as `skill`"
     missing = [str(number) for number, label in enumerate(labels, 1) if label is None]
     if not missing:
         return None

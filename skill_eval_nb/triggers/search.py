@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -57,12 +57,6 @@ class Score:
 
     def __str__(self) -> str:
         return f"{self.score:.0%} ({self.low:.0%} to {self.high:.0%})"
-
-
-def mean(outcomes: Iterable[QueryOutcome], split: Split) -> float | None:
-    """The share of runs that were right in one part of the queries; None if no run was scored."""
-    runs = [run for outcome in outcomes if outcome.query.split == split for run in outcome.right]
-    return sum(runs) / len(runs) if runs else None
 
 
 def scores_of(measured: Measured) -> dict[Split, Score]:
@@ -525,4 +519,6 @@ class Search:
 
 
 def _score_train(step: Step) -> float:
-    return mean(step.asked, "train") or 0.0
+    """The share of runs of train queries that were right; 0 if no run was scored."""
+    runs = [run for outcome in _train(step) for run in outcome.right]
+    return sum(runs) / len(runs) if runs else 0.0

@@ -250,7 +250,7 @@ def test_what_a_run_did_is_told_and_a_broken_one_is_never_one_that_did_not_trigg
     found, reason = outcome_of(run)
     assert (found, opened_in(run, "kites", OFFERED)) == (outcome, opened)
     if instead is not None:
-        begin, cut, _ = instead_of(run, opened).partition(" …")
+        begin, cut, _ = instead_of(run, opened).partition("…")
         assert instead == begin or (cut and instead.startswith(begin) and len(begin) < 100)
     if outcome == "errored":
         assert reason == LIMIT or "cannot tell" in (reason or "")

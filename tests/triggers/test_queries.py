@@ -104,7 +104,7 @@ def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
     file = written(tmp_path, SEVERAL)
     found = read_queries(file, skill="release-notes")
     assert [one.should_trigger for one in found] == [False, True, False]
-    with pytest.raises(Refused, match="none expects `pdf`"):
+    with pytest.raises(Refused, match="give one of them as `skill`"):
         read_queries(file, skill="pdf")
 
 
@@ -336,7 +336,7 @@ def test_what_is_asked_wrongly_is_refused_at_once(tidy: Path, tmp_path: Path) ->
     with pytest.raises(Refused) as raised:
         drafted(tidy, others=[twin, tmp_path / "nobody"])
     assert len(raised.value.faults) == 2
-    assert "has the same name as the skill" in str(raised.value)
+    assert "are both called" in str(raised.value)
     for n in (1, 101):
         with pytest.raises(Refused, match="from 2 to 100"):
             drafted(tidy, n=n)

@@ -23,7 +23,7 @@ from skill_eval_nb.models import Meter, Tally, load_prices
 from skill_eval_nb.models.client import ON_RETRY, Retry
 from skill_eval_nb.text import brief, count
 
-from ..protocol import ON_EVENTS, Execution, Skill, Task
+from ..protocol import ON_EVENTS, Execution, Task
 from . import harness as program
 from .harness import Process, handed_over, make_place
 from .relay import Relay
@@ -250,15 +250,6 @@ def _of(value: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value[name] for name in names if value.get(name) is not None}
 
 
-def body_of(skill: Skill) -> str:
-    """The text of a skill's SKILL.md below its front matter.
-
-    Raises:
-        OSError: if it cannot be read.
-    """
-    return skill_md.body(skill_md.read_text(skill.folder))
-
-
 def was_opened(name: str, body: str, events: Iterable[Mapping[str, Any]]) -> bool:
     """Whether the tool Skill opened a skill, or a tool showed its body.
 
@@ -299,7 +290,8 @@ class ClaudeCode:
         prices, body = None, ""
         try:
             prices = load_prices()
-            body = body_of(task.skill) if task.skill is not None else ""
+            if task.skill is not None:
+                body = skill_md.body(skill_md.read_text(task.skill.folder))
             reason = self.why_not(task.sandbox)
             if reason is None:
                 reason = await self._run_harness(task, body, tally, ran)
