@@ -96,7 +96,8 @@ def test_what_is_to_be_given_has_the_names_of_options(tmp_path, monkeypatch):
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
     real = ("--executor", "messages-api", "--executor-model", "claude-sonnet-5", "--dry-run")
     limits = ("--judge-model", "claude-opus-4-8", "--budget-usd", 0.01, "--run-usd", 2)
-    shown = run("run", SKILL, "--workspace", tmp_path, *real, *limits).stdout
+    whole = run("run", SKILL, "--workspace", tmp_path, *real, *limits).stdout
+    shown = " ".join(whole.split())
     assert "the $2.00 that one run may cost" in shown
     assert "raise --budget-usd, or lower what a run may cost with --run-usd" in shown
     assert "with --allow-scripts" in shown
