@@ -269,7 +269,9 @@ def _analyst_texts(
     texts = [_verdict_text(comparison) for comparison in comparisons[:2]]
     texts = [cut(text, SHOWN_CHARS // VERDICTS // len(texts))[0] for text in texts]
     taken = sum(len(text) for own in skills for _, text in own) + sum(map(len, texts))
-    works = _show_works(sides, SHOWN_CHARS - taken)
+    room = (SHOWN_CHARS - taken) // 2
+    cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
+    works = [show(case, room, images=0) for case in cases]
     nonce = _nonce(texts, skills, works)
     winner, loser = sides
     yield TASK.format(
@@ -318,12 +320,6 @@ def _skill_files(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, 
         shown = cut(text, share)[0] or f"[{len(text):,} characters left out here]"
         found[at].append((name, shown))
     return found
-
-
-def _show_works(sides: Sequence[ShownWork], room: int) -> list[Showing]:
-    """The outputs and transcript of each side; each has half of the room."""
-    cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
-    return [show(case, room // 2, images=0) for case in cases]
 
 
 def _verdict_text(comparison: Comparison) -> str:

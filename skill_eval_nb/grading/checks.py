@@ -136,7 +136,7 @@ class CheckContext:
         search = TextSearch(terms)
         for name, content in self.contents(names):
             if isinstance(content, OSError):
-                search.cannot_read(name, content)
+                search.unread[name] = content.strerror or str(content)
             else:
                 search.look(name, content)
             if one_is_enough and search.n_found:
@@ -163,7 +163,7 @@ def contains(
         return CheckVerdict(positive, f"{search.evidence()}{_terms_text(search)}")
     if open_ := _nothing_to_look_into(search, pattern, outputs) or verdict_undecided(search):
         return open_
-    exempt = f" that counts: {search.exemptions()}" if search.exempted else ""
+    exempt = f" that counts: {'; '.join(search.exempted)}" if search.exempted else ""
     return CheckVerdict(not positive, f"No {search.what} in {_files_text(search, pattern)}{exempt}")
 
 

@@ -281,8 +281,7 @@ def entries(outputs: Path, ignored: Collection[str] = ()) -> list[Entry]:
     Raises:
         OSError: the folder itself cannot be listed.
     """
-    root = os.fspath(outputs)
-    return sorted(_below(root, "", set(ignored)), key=lambda entry: natural(entry.name))
+    return sorted(_below(os.fspath(outputs), set(ignored)), key=lambda entry: natural(entry.name))
 
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
@@ -300,8 +299,8 @@ def safe(name: str) -> str:
     )
 
 
-def _below(folder: str, prefix: str, ignored: set[str]) -> Iterator[Entry]:
-    waiting = [(folder, prefix)]
+def _below(folder: str, ignored: set[str]) -> Iterator[Entry]:
+    waiting = [(folder, "")]
     while waiting:
         path, above = waiting.pop()
         try:

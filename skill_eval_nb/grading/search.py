@@ -451,10 +451,6 @@ class TextSearch:
         except OutOfTime:
             self.out_of_time = name
 
-    def cannot_read(self, name: str, error: OSError) -> None:
-        """Note a file that cannot be read."""
-        self.unread[name] = error.strerror or str(error)
-
     def _note(self, name: str, matches: Iterator[Match]) -> bool:
         """Keep the first match that counts; returns whether there is one."""
         for match in matches:
@@ -479,7 +475,3 @@ class TextSearch:
         more = self.n_found - len(self.found)
         tail = f"; and in {count(more, 'more file')}" if more > 0 else ""
         return "; ".join(self.found) + tail
-
-    def exemptions(self) -> str:
-        """The matches that do not count, with what exempts them."""
-        return "; ".join(self.exempted)

@@ -71,9 +71,9 @@ class Transcript:
     reason: str | None = None
 
     @property
-    def text(self) -> str:
-        """The pieces in one."""
-        return "\n".join(self.pieces)
+    def chars(self) -> int:
+        """How long it is, the last message included."""
+        return len("\n".join(self.pieces)) + len(self.final or "")
 
 
 def transcript_of(path: Path) -> Transcript:
@@ -533,8 +533,8 @@ def _split_room(
     least = min(inputs, chars // INPUTS_SHARE)
     transcript = 0
     if record is not None:
-        transcript = len(record.text) + len(record.final or "") + 2 * _PART_FENCE
-        transcript = min(transcript, max(chars // TRANSCRIPT_SHARE, spare - least))
+        most = max(chars // TRANSCRIPT_SHARE, spare - least)
+        transcript = min(record.chars + 2 * _PART_FENCE, most)
     return min(inputs, max(least, spare - transcript)), transcript
 
 
@@ -551,8 +551,7 @@ def _parts(
     transcript: Transcript, room: int, nonce: str, left_out: list[NotShown]
 ) -> tuple[str, ShownFile]:
     """The transcript; its last message has priority for room, but is shown last."""
-    whole = len(transcript.text) + len(transcript.final or "")
-    record = ShownFile(name="transcript", kind="transcript", chars=whole)
+    record = ShownFile(name="transcript", kind="transcript", chars=transcript.chars)
     if transcript.setup_calls:
         reason = "calls that opened a skill would reveal the side, so the judge does not see them"
         left_out.append(NotShown(what=f"transcript: {transcript.setup_calls} calls", reason=reason))
@@ -570,7 +569,7 @@ def _parts(
         if missing:
             reason = "it is longer than its share of the room"
             left_out.append(NotShown(what=what, reason=reason, chars=missing))
-    record.shown_chars = whole - left - final_left
+    record.shown_chars = transcript.chars - left - final_left
     return out, record
 
 

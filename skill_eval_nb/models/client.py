@@ -32,6 +32,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
@@ -418,10 +419,7 @@ class Client:
             ModelFault: if no answer came.
             ValueError: for a deadline that is not above 0.
         """
-
-        async def attempt_free(seconds: float) -> T | Trouble:
-            return await attempt_at(self._sdk, call, seconds, key=self._key)
-
+        attempt_free = partial(attempt_at, self._sdk, call, key=self._key)
         return await until_answered(attempt_free, deadline=deadline, once=once)
 
 

@@ -451,7 +451,8 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
     verdicts = pl.col("scored") + pl.col("scored_baseline")
     expected = passes * pl.col("scored") / verdicts
     rate, other = _rate(""), _rate("_baseline")
-    difference, entered = rate - other, _enters_comparison()
+    difference, (own, others) = rate - other, (pl.col(name) > 0 for name in SCORED)
+    entered = own & (others | pl.col("baseline").is_null())  # on both sides, or on the only one
     ids, name = pl.col("expectation_id").unique(), pl.col("eval_name")
 
     def mean(rate: pl.Expr) -> pl.Expr:
@@ -475,14 +476,6 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
         name.unique(maintain_order=True).alias("evals"),
         name.filter(~entered).unique(maintain_order=True).alias("unpaired"),
     )
-
-
-def _enters_comparison() -> pl.Expr:
-    """Whether an eval enters the comparison: scored on both sides, or on the only one."""
-    import polars as pl
-
-    side, other = (pl.col(scored) > 0 for scored in SCORED)
-    return side & (other | pl.col("baseline").is_null())
 
 
 def _rate(end: str) -> pl.Expr:

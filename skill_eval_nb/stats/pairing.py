@@ -280,10 +280,11 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
 
     keys, cell = [*GROUP, *EVAL, "metric"], cells(values)
     rows = cell.select(keys).unique().join(compared, ITERATION, nulls_equal=True)
+    run = pl.any_horizontal(pl.col("n_runs", "n_runs_baseline").is_not_null())
     faults = [_fault(side, f"n_runs{end}") for side, end in zip(SIDES, ENDS, strict=True)]
     paired = (
         join_sides(rows, cell, keys)
-        .filter(_has_model())
+        .filter(run.any().over(*GROUP, *SIDES) | ~run.any().over(*ITERATION, *SIDES))
         .rename({f"{name}_baseline": f"baseline_{name}" for name in ("mean", "values")})
         .with_columns(
             pl.col(BOTH).fill_null(0),
@@ -296,14 +297,6 @@ def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     )
     names = [*GROUP, "metric", *EVAL]
     return in_order(paired, **dict.fromkeys(names, natural), configuration=side)
-
-
-def _has_model() -> pl.Expr:
-    """Whether a model ran either side of a comparison, or none did."""
-    import polars as pl
-
-    run = pl.any_horizontal(pl.col("n_runs", "n_runs_baseline").is_not_null())
-    return run.any().over(*GROUP, *SIDES) | ~run.any().over(*ITERATION, *SIDES)
 
 
 def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFrame:

@@ -304,7 +304,7 @@ def test_opening_a_skill_is_not_told(tmp_path: Path, tool: str, given: dict[str,
     body = {"content": [{"type": "text", "text": "Base directory for this skill: canary-body"}]}
     opened = called(tool, "canary-body", **given)
     found = told(tmp_path, *opened, {"type": "user", "message": body}, said("Done"))
-    assert "canary" not in found.text + str(found.final)
+    assert "canary" not in str(found)
     assert found.setup_calls == 1
 
 
@@ -317,4 +317,4 @@ def test_never_raises(tmp_path_factory: pytest.TempPathFactory, lines: list[Any]
         {"type": "user", "message": {"content": [reply]}},
         {"role": "assistant", "content": odd},
     ]
-    assert isinstance(told(tmp_path_factory.mktemp("t"), *lines, *events).text, str)
+    assert isinstance(told(tmp_path_factory.mktemp("t"), *lines, *events).chars, int)

@@ -136,7 +136,7 @@ class Situation:
         quality = chance.base
         quality += chance.eval_sd * normal(seed, "eval", eval_name)
         quality += chance.run_sd * normal(seed, "run", self.session)
-        body = self._body
+        body = reading.after_skill(self.request)
         if body is not None:
             stated = STATED_EFFECT.search(body)
             share = guidance(self.task, self._text_read, body)
@@ -147,10 +147,6 @@ class Situation:
     def draft(self) -> tuple[dict[str, str], str]:
         """The files that it writes, and what they are."""
         return draft_run(self.task, self._text_read, self.quality)
-
-    @cached_property
-    def _body(self) -> str | None:
-        return reading.after_skill(self.request)
 
     @cached_property
     def _text_read(self) -> str:
