@@ -76,7 +76,6 @@ class Progress:
         spent_usd: US dollars, over all starts.
         reserved_usd: the most that steps in flight may still cost.
         ceiling_usd: the budget; None if there is none.
-        tokens: used by this start.
         priced: whether every call had a known price; `spent_usd` lacks the others.
         seconds: since this start.
         left_seconds: an estimate of the rest; None if it is too early to tell.
@@ -93,7 +92,6 @@ class Progress:
     spent_usd: float = 0.0
     reserved_usd: float = 0.0
     ceiling_usd: float | None = None
-    tokens: int = 0
     priced: bool = True
     seconds: float = 0.0
     left_seconds: float | None = None
@@ -323,7 +321,6 @@ class Job:
             spent_usd=budget.spent_usd,
             reserved_usd=budget.reserved_usd,
             ceiling_usd=budget.cap_usd,
-            tokens=ledger.tokens,
             priced=ledger.priced,
             seconds=monotonic() - self._began if self._seconds is None else self._seconds,
             left_seconds=estimate_left(rest, flying, dict(ledger.took), self._plan.concurrency),

@@ -370,7 +370,6 @@ class Ledger:
         home: the folder of the journal.
         budget: hands out money.
         took: the total seconds and the number of the steps that ended well, by name.
-        tokens: that all steps used.
         priced: whether every call had a known price.
         changed: called when something has changed.
     """
@@ -378,7 +377,7 @@ class Ledger:
     def __init__(self, journal: Journal, budget: Budget, changed: Callable[[], None]) -> None:
         self.home, self.journal, self.budget = journal.path.parent, journal, budget
         self.took = dict(journal.record.seconds)
-        self.tokens, self.priced = 0, True
+        self.priced = True
         self.changed = changed
         self._flying: dict[int, Launched] = {}
 
@@ -458,7 +457,6 @@ class Ledger:
         if reservation is None:
             return None
         reservation.close()
-        self.tokens += reservation.usage.total
         self.priced = self.priced and reservation.cost_usd is not None
         return reservation.spent_usd
 

@@ -120,7 +120,6 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
         raise Lost(f"the worker was lost: {type(error).__name__}: {error}") from error
     if reservation is not None and meter is not None:
         reservation.count(meter.worst_usd)
-        ledger.tokens += meter.usage.total
         ledger.priced = ledger.priced and meter.cost_usd is not None
     if isinstance(ended, Exception):
         raise ended

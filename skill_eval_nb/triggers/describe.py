@@ -161,10 +161,8 @@ def faults_of(description: str) -> Iterator[str]:
         yield f"it has {len(text):,} characters, and {MOST:,} are allowed"
     if len(text.splitlines()) > 1 or "\n" in text:
         yield "it is on more than one line"
-    odd = {character for character in text if not (character.isprintable() or character.isspace())}
-    if odd:
-        codes = ", ".join(f"U+{ord(character):04X}" for character in sorted(odd))
-        yield f"it has characters that do not print: {codes}"
+    if odd := {one for one in text if not (one.isprintable() or one.isspace())}:
+        yield f"it has characters that do not print: {', '.join(map(ascii, sorted(odd)))}"
     if "<" in text or ">" in text:
         yield "it has `<` or `>` in it, which would be read as a tag"
     if "---" in text:

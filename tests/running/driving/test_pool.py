@@ -68,7 +68,6 @@ def test_every_pool_makes_the_same_files_at_the_same_cost(tmp_path, alone, pool)
     assert (progress.status, progress.finished) == ("done", 6), progress
     assert made_in(tmp_path) == files
     assert progress.spent_usd == pytest.approx(whole.spent_usd)
-    assert progress.tokens == whole.tokens
     runs = sen.load(tmp_path / "ws").polars("runs")
     assert set(runs["status"]) == {"graded"}
 
