@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.widgets.ui.tree import _attribute_pairs, _plain_value, flat
+from skill_eval_nb.widgets.ui.tree import _NAMES, _name, _plain_value, flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,8 @@ def text(node: Child, cells: str = "\n") -> str:
 def find(node: Child, **attributes: Any) -> list[list[Any]]:
     """The elements of a tree that have these attributes, in order; `tag` is the element's."""
     tag = attributes.pop("tag", None)
-    wanted = {name: _plain_value(name, value) for name, value in _attribute_pairs(attributes)}
+    named = ((_NAMES.get(name) or _name(name), value) for name, value in attributes.items())
+    wanted = {name: _plain_value(name, value) for name, value in named}
     return [
         element
         for element in elements(node)

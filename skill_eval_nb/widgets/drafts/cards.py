@@ -130,11 +130,7 @@ def _rows_of(
     bar = h("div", h("div", cls="sen-drafts-part", style=share), cls="sen-drafts-whole")
     evals = some(dict.fromkeys(source.run.eval_name for source in suggestion.sources))
     answers = [card for card in shown if suggestion.key in card.draft.suggestions]
-    what = (
-        h("div", suggestion.action, cls="sen-soft sen-small", dir="auto")
-        if suggestion.action
-        else None
-    )
+    what = soft(suggestion.action, dir="auto") if suggestion.action else None
     about = h("span", suggestion.about, cls="sen-drafts-about", dir="auto")
     row = table_row(
         [

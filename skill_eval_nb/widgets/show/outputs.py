@@ -289,7 +289,6 @@ BEGINNING = 120
 _LISTED = re.compile(r"^(?:[^\n]+\n){40}", re.MULTILINE)
 
 Names = tuple[str, str]
-FilePair = tuple[OutputFile, OutputFile]
 
 
 def difference_details(
@@ -342,7 +341,7 @@ def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
 
 
 def _compare_files(
-    names: Names, pair: FilePair, contents: Sequence[Content], *, unfolded: bool
+    names: Names, pair: Sequence[OutputFile], contents: Sequence[Content], *, unfolded: bool
 ) -> Node:
     title = " and ".join(dict.fromkeys(line(file.name) for file in pair))
     facts: str = "no texts that could be compared: see the outputs"

@@ -180,11 +180,7 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
         pill("chosen", "good") if step.is_best else None,
         h("span", count(len(step.description), "character"), cls="sen-soft sen-small"),
     ]
-    words = (
-        step.description
-        if step.round == 1
-        else spans(mark_changes(first, step.description)[1], "new")
-    )
+    words = spans(mark_changes(first, step.description)[1], "new")
     choose = button(
         "To be written" if is_mine else "Choose this one",
         ("choose", step.round),

@@ -175,17 +175,13 @@ _NAMES = {name: name for name in ATTRIBUTES | SPECIAL} | {"cls": "class", "for_"
 
 def _given_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    for name, value in _attribute_pairs(attributes):
+    for written, value in attributes.items():
+        name = _NAMES.get(written) or _name(written)
         kept = value if type(value) is str else _plain_value(name, value)
         if kept is not None:
             given[name] = kept
     _refuse_unsafe(given)
     return given
-
-
-def _attribute_pairs(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in attributes.items():
-        yield _NAMES.get(name) or _name(name), value
 
 
 def _name(name: str) -> str:
