@@ -14,6 +14,7 @@ from .values import (
     RUN,
     Key,
     in_order,
+    in_polars,
     natural,
     no_such,
     runs_by_model,
@@ -172,7 +173,7 @@ def pass_at_k(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float = 1.0) -
     """
     import polars as pl
 
-    evals = _by_eval(data, k, threshold)
+    evals = pass_at_k_by_eval(in_polars(data), k, threshold)
     return evals.group_by(K_KEYS, maintain_order=True).agg(
         pl.col("pass_at_k", "pass_hat_k").mean(),
         pl.col("pass_at_k").count().cast(pl.Int64).alias("n_evals"),
@@ -203,10 +204,6 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
     >>> pass_at_k_by_eval(runs, k=[1], threshold=0.9)["pass_at_k"].to_list()
     [1.0, 1.0]
     """
-    return _by_eval(data, k, threshold)
-
-
-def _by_eval(data: Any, k: Sequence[int], threshold: float) -> pl.DataFrame:
     import polars as pl
 
     wanted = sorted(set(k))
