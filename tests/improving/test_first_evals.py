@@ -201,7 +201,7 @@ def test_a_hostile_skill_stays_material(tmp_path: Path) -> None:
     (skill / "SKILL.md").unlink()
     (tmp_path / "out.md").write_text("---\nname: trap-door\ndescription: x\n---\n")
     (skill / "SKILL.md").symlink_to(tmp_path / "out.md")
-    with pytest.raises((Refused, OSError), match="a link to .*, and not to another file or folder of the skill"):
+    with pytest.raises((Refused, OSError), match="not to another file or folder of the"):
         drafted(skill, log)
 
 
