@@ -107,16 +107,15 @@ def fields(matter: str) -> dict[str, Any]:
     try:
         _check_depth(matter)
         found = yaml.safe_load(matter)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 2}" if mark is not None else ""
-        what = getattr(error, "problem", None) or str(error)
-        hint = "; a text with a colon in it goes between quotes" if ": " in matter else ""
-        raise BadSkill(f"has front matter that is not YAML{line}: {what}{hint}") from error
     except BadSkill:
         raise
-    except (ValueError, LookupError, AttributeError) as error:  # of PyYAML, for a 30th of February
-        raise BadSkill(f"has front matter that is not YAML: {error}") from error
+    # PyYAML has others than its own, such as for a 30th of February
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 2}" if mark else ""
+        what = getattr(error, "problem", None) or str(error)
+        hint = "; a text with a colon in it goes between quotes" if mark and ": " in matter else ""
+        raise BadSkill(f"has front matter that is not YAML{line}: {what}{hint}") from error
     if not isinstance(found, dict):
         what = "empty" if found is None else f"a {type(found).__name__}"
         raise BadSkill(f"has front matter that is {what}; it is to have `name` and `description`")

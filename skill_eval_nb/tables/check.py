@@ -81,8 +81,6 @@ class Whole(NamedTuple):
 
 STRICT = "codingbuddy"
 """The dialect that prescribes what others only usually do."""
-AT_THE_ROOT = ("evals", "triggers")
-IN_AN_ITERATION = ("benchmark", "feedback")
 
 
 def check_layout(whole: Whole, severity: Severity) -> Iterator[Problem]:
@@ -124,9 +122,10 @@ def check_layout(whole: Whole, severity: Severity) -> Iterator[Problem]:
 
 def _check_places(whole: Whole) -> Iterator[Problem]:
     for document in whole.documents:
-        if document.kind in AT_THE_ROOT and os.path.dirname(document.path) != whole.folder:
+        kind, folder = document.kind, os.path.dirname(document.path)
+        if kind in ("evals", "triggers") and folder != whole.folder:
             message = f"it belongs into {whole.folder}"
-        elif document.kind in IN_AN_ITERATION and document.place.iteration == NO_ITERATION:
+        elif kind in ("benchmark", "feedback") and document.place.iteration == NO_ITERATION:
             message = "it belongs into the folder of its iteration: iteration-1, …"
         else:
             continue
@@ -162,11 +161,9 @@ def _check_benchmark(
         folders = {place.eval for place in places if place.iteration == here}
         for at, id_ in enumerate(dict.fromkeys(str(run.eval_id) for run in document.runs)):
             if folders and f"eval-{id_}" not in folders:
-                message, where = (
-                    f"eval_id is {id_}, but {here} has no eval-{id_}",
-                    f"[{at}].eval_id",
-                )
-                yield Problem(severity, "unknown-eval", path, message, f"$.eval_results{where}")
+                message = f"eval_id is {id_}, but {here} has no eval-{id_}"
+                where = f"$.eval_results[{at}].eval_id"
+                yield Problem(severity, "unknown-eval", path, message, where)
 
 
 def check_references(whole: Whole, catalogue: Catalogue, severity: Severity) -> Iterator[Problem]:

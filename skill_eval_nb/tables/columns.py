@@ -479,10 +479,7 @@ def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
             name=error.name,
         ) from None
 
-    kinds = {
-        pa.int64(): pd.Int64Dtype(),
-        pa.bool_(): pd.BooleanDtype(),
-    }
+    kinds = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
     return frame.to_arrow().to_pandas(types_mapper=kinds.get)
 
 

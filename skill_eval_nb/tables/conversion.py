@@ -360,13 +360,9 @@ class _Writer:
             total_tokens=row.tokens,
             model=row.executor_model,
         )
-        for kind, document in (
-            ("grading", grading),
-            ("structural", record.structural),
-            ("timing", timing),
-            ("metrics", record.metrics),
-        ):
-            if document is not None:
+        own = msgspec.structs.replace(record, grading=grading, timing=timing)
+        for kind in ("grading", "structural", "timing", "metrics"):
+            if (document := getattr(own, kind)) is not None:
                 self.write(kind, document, **names)
         for number, judging in enumerate(record.judgings, 1):
             self.write("judging", judging, **names, file=number)
@@ -464,8 +460,6 @@ def copy_outputs(run: RunPlace, target: Path, losses: Problems) -> list[Path]:
     copied = []
     for source, name in files_of(run):
         try:
-            if not os.path.isfile(source):
-                raise OSError("it is not a regular file")  # noqa: TRY301
             with open_file(source, run.place.workspace) as file:
                 path = target / name
                 path.parent.mkdir(parents=True, exist_ok=True)

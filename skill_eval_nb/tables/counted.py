@@ -310,9 +310,8 @@ class _Sides(dict[Place, Side]):
 
     def __missing__(self, place: Place) -> Side:
         key = self._catalogue.eval_of(place)
-        side = self.of(
-            RunId(place.workspace, place.iteration, key.id, place.configuration, 0), key
-        )._replace(model=place.model)
+        run = RunId(place.workspace, place.iteration, key.id, place.configuration, 0)
+        side = self.of(run, key)._replace(model=place.model)
         if (described := self._catalogue.files.metadata.get(folder_of(place))) is not None:
             side = side._replace(
                 checks=described.assertions or side.checks,
@@ -330,6 +329,5 @@ class _Sides(dict[Place, Side]):
         definition = self._definitions.get(eval_)
         rubric = definition and definition.quality_rubric
         weights = {one.name: one.weight for one in rubric.dimensions} if rubric else {}
-        return Side(
-            workspace, own, key, run, weights, definition.expectations if definition else ()
-        )
+        checks = definition.expectations if definition else ()
+        return Side(workspace, own, key, run, weights, checks)

@@ -115,12 +115,8 @@ def _stated_counts(summary: Summary | None) -> Counts:
     if passed is not None and failed is None and total is not None and total >= passed:
         failed = total - passed
     if passed is not None and failed is not None:
-        return (
-            _find_share(passed, failed),
-            passed,
-            failed,
-            total if total is not None else passed + failed,
-        )
+        total = passed + failed if total is None else total
+        return _find_share(passed, failed), passed, failed, total
     return summary.pass_rate, passed, failed, total
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.disk import read_bytes
@@ -303,12 +304,8 @@ def load(
         layout = replace(found, problems=Problems(found.problems))  # each reading meets its own
         return assemble(catalogue_files(layout), texts)
 
-    return Workspace(
-        read_tables,
-        found.base,
-        backend,
-        lambda: load(paths, backend, configuration=configuration),
-    )
+    again = partial(load, paths, backend, configuration=configuration)
+    return Workspace(read_tables, found.base, backend, again)
 
 
 def _refuse_unknown(backend: str) -> None:
@@ -475,12 +472,7 @@ def _workspace_of(
         layout = Layout(base=base, problems=Problems(met))
         return assemble(catalogue_files(layout, files), texts)
 
-    return Workspace(
-        read_tables,
-        base,
-        backend,
-        lambda: _workspace_of(read, path, folder, backend),
-    )
+    return Workspace(read_tables, base, backend, lambda: _workspace_of(read, path, folder, backend))
 
 
 def _rows_of_frame(table: Any) -> list[dict[str, Any]]:
@@ -531,17 +523,11 @@ def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Bloc
     if cards:
         yield Cards(cards)
     heads = ("workspace", "skill", "iterations", "configurations", "evals", "runs")
-    rows = [
-        (
-            line["workspace"],
-            line["skill"],
-            some(line["iterations"]),
-            some(line["configurations"], 6),
-            line["evals"],
-            line["runs"] or "none yet",
-        )
-        for line in lines[:MOST_LINES]
-    ]
+    rows: list[tuple[str | int, ...]] = []
+    for line in lines[:MOST_LINES]:
+        names = line["workspace"], line["skill"]
+        levels = some(line["iterations"]), some(line["configurations"], 6)
+        rows.append((*names, *levels, line["evals"], line["runs"] or "none yet"))
     yield Table(heads, rows, "What is here", ["evals"], len(lines) - MOST_LINES)
     yield Pairs(list(_next_steps(table)), "Look at next", code=True)
     kinds = _kinds(table["problems"])
@@ -558,14 +544,10 @@ def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Bloc
 
 def _workspace_lines(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """A line a workspace that some table speaks of, the one with most graded runs first."""
-    skills = {
-        workspace: skill
-        for frame in table.values()
-        if "skill" in frame.columns
-        for workspace, skill in frame.select("workspace", "skill")
-        .unique(maintain_order=True)
-        .rows()
-    }
+    skills: dict[str, str] = {}
+    for frame in table.values():
+        if "skill" in frame.columns:
+            skills |= frame.select("workspace", "skill").unique(maintain_order=True).iter_rows()
     runs, evals = table["runs"], table["evals"]
     lines: list[dict[str, Any]] = []
     for name in sorted(skills, key=natural):
@@ -604,7 +586,7 @@ def _next_steps(table: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str]]:
     runs, problems = table["runs"], table["problems"]
     if errors := problems.filter(problems["severity"] == "error").height:
         yield "ws.problems", f"{count(errors, 'thing')} on disk could not be used"
-    waiting = runs.filter(runs["status"].is_in(["executed", "errored", "ungraded"])).height
+    waiting = runs.filter(runs["status"].is_in(STATUSES[2:])).height
     if waiting:
         yield "ws.runs", f"{count(waiting, 'run')} without a grading, in no rate"
     sides = set(runs["configuration"]) - {UNSTATED}

@@ -439,9 +439,8 @@ def complete_record(run: RunRecord, entry: RunRecord, problems: Problems) -> Non
     if run.grading is None and (run.structural is None or run.structural.gate_passed is not False):
         run.grading = entry.grading
         if entry.grading is not None:
-            problems.add(
-                "info", "graded-in-benchmark", run.path, f"no grading here; taken from {entry.path}"
-            )
+            message = f"no grading here; taken from {entry.path}"
+            problems.add("info", "graded-in-benchmark", run.path, message)
     if entry.timing is None or entry.metrics is None:
         return
     metrics = run.known_metrics

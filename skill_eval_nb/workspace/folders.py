@@ -209,13 +209,9 @@ def _list_folder(folder: Folder, problems: Problems, root: str) -> list[Folder]:
                 else:
                     below.append(Folder(f"{path}/{name}", intern(name), folder))
     except OSError as error:
+        code = "no-permission" if isinstance(error, PermissionError) else "unreadable"
         message = f"this folder cannot be listed ({error.strerror}); nothing below it was loaded"
-        problems.add(
-            "error",
-            "no-permission" if isinstance(error, PermissionError) else "unreadable",
-            path,
-            message,
-        )
+        problems.add("error", code, path, message)
     folder.files, folder.others = tuple(files), tuple(others)
     if below:
         below.sort(key=lambda subfolder: natural(subfolder.name))

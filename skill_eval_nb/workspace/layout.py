@@ -375,8 +375,7 @@ def _with_above(folders: Iterable[Folder]) -> set[Folder]:
 def _has_traces(folder: Folder) -> bool:
     """Whether something shows that a folder may be a run's."""
     return (
-        not RESULTS.isdisjoint(folder.files)
-        or not TRACES.isdisjoint(folder.files)
+        not (RESULTS | TRACES).isdisjoint(folder.files)
         or "outputs" in folder.others
         or (is_configuration(folder.name) and "eval_metadata.json" in folder.files)
         or (run_number(folder.name) is not None and bool(folder.files))

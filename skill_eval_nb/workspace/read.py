@@ -492,7 +492,10 @@ def _read_unusual(
     record.unreadable, record.score = raw is None, share_of(raw, "total_score", "score")
     if run.about:
         record.timing = _timing_by_name(run.about, problems)
-    return [(_stated_place(run.place, record.grading), record)]
+    place, stated = run.place, record.grading and record.grading.configuration
+    if stated and place.configuration == UNSTATED:
+        place = place._replace(configuration=stated)
+    return [(place, record)]
 
 
 def _report_unowned(run: RunPlace, record: RunRecord, problems: Problems) -> None:
@@ -613,13 +616,6 @@ def _read_of_any_dialect(kind: str, raw: Any, path: str, problems: Problems) -> 
     return document
 
 
-def _stated_place(place: Place, grading: Grading | None) -> Place:
-    """The place, with the configuration that the grading names where the folders name none."""
-    if place.configuration == UNSTATED and grading is not None and grading.configuration:
-        return place._replace(configuration=grading.configuration)
-    return place
-
-
 FROZEN = 1000
 """More than any Python has frozen when it begins: 3.12 has some hundred objects, others none."""
 
@@ -642,16 +638,13 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-METADATA = "eval_metadata.json"
-
-
 def nearest_metadata(run: Path, iteration: Path) -> EvalMetadata | None:
     """The nearest metadata from a run's folder up to that of its iteration; None without any.
 
     What had to be repaired in it is a row of `problems` already, and is not told again.
     """
     for folder in (run, *run.parents):
-        path = str(folder / METADATA)
+        path = str(folder / "eval_metadata.json")
         found = load_if_there(path, EvalMetadata, Problems(), str(iteration.parent))
         if found is not None or folder == iteration:
             return found
