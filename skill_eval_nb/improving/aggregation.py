@@ -259,12 +259,11 @@ def _source_fields(source: Source) -> dict[str, Any]:
 
 
 def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
-    sources = tuple(many)
-    kinds = Counter(source.kind for source in sources)
+    kinds = Counter(source.kind for source in many)
     content = json.dumps(
-        [[*source.run, source.kind, source.expectation, source.reason] for source in sources]
+        [[*source.run, source.kind, source.expectation, source.reason] for source in many]
     )
-    proposed = Counter(source.reason.strip() for source in sources if source.kind == "suggested")
+    proposed = Counter(source.reason.strip() for source in many if source.kind == "suggested")
     action = next((f"Add: {text}" for text, _ in proposed.most_common(1)), None)
     assertion = _label_of_group(many)
     is_critique = assertion is None and set(kinds) == {"critique"}
@@ -275,7 +274,7 @@ def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
         assertion=assertion,
         action=action,
         kind=min(kinds, key=lambda kind: (-kinds[kind], KINDS.index(kind))),
-        sources=sources,
+        sources=tuple(many),
         about=REMARK if is_critique and is_praise(nearest.reason) else _say_about(many),
     )
 

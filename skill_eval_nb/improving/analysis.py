@@ -151,7 +151,9 @@ def analyse(
         raise refuse("this workspace was made of tables: there are no comparisons on disk")
     terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress, stop)
     won, left = _split_won(_chosen(_stored_comparisons(ours.path), comparison))
-    analyst = _choose_analyst(model, won, terms)
+    compared_by = [comparison.judge_model for pair in won for comparison in pair.documents]
+    asks = won or model is not None  # else there is nothing to ask, and no model to name
+    analyst = choose_model(terms, model, compared_by, "analyse") if asks else None
     behind = _RunLookup(stored_runs(ours.path) if won else ())
     items: list[Item[Explained]] = []
     for pair in won:
@@ -168,14 +170,6 @@ def analyse(
         notes=tuple(behind.notes),
         explained=tuple(answers.values[item.key] for item in items if item.key in answers.values),
     )
-
-
-def _choose_analyst(model: str | None, won: Sequence[_WonPair], terms: Terms) -> str | None:
-    """The model to ask; None if there is nothing to ask."""
-    if not won and model is None:
-        return None
-    models = [comparison.judge_model for pair in won for comparison in pair.documents]
-    return choose_model(terms, model, models, "analyse")
 
 
 # ── the comparisons, and who won ─────────────────────────────────────────────────────────────
@@ -330,12 +324,12 @@ class _RunLookup:
     def _run_behind(self, comparison: _StoredComparison, letter: str) -> StoredRun:
         """The run behind a letter."""
         stated = comparison.document.runs[letter]
-        fits = (run for run in self.runs if _is(run, stated) and run.eval and run.outputs)
-        run = next(fits, None)
-        if run is None:
-            why = "is not here, or without its outputs or its eval"
-            raise Unjudged(f"the run behind {letter}, {stated.path}, {why}")
-        return run
+        for run in self.runs:
+            is_it = stated.workspace in (None, run.workspace.name) and stated.path == run.within
+            if is_it and run.eval and run.outputs:
+                return run
+        why = "is not here, or without its outputs or its eval"
+        raise Unjudged(f"the run behind {letter}, {stated.path}, {why}")
 
     def _work(self, letter: str, run: StoredRun) -> ShownWork:
         """A run with the version of the skill that it had, or why that cannot be shown."""
@@ -364,10 +358,6 @@ class _RunLookup:
             label if kept is None else kept.name,
             tuple((name, unread if text is None else text) for name, text in files),
         )
-
-
-def _is(run: StoredRun, stated: ComparedRun) -> bool:
-    return stated.workspace in (None, run.workspace.name) and stated.path == run.within
 
 
 def read_analyses(folders: Iterable[Path]) -> dict[str, Explained]:

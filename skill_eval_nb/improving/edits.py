@@ -565,17 +565,14 @@ class _Editor:
         self._claim(self._document, "evals")
         if draft.part == "evals":
             taken = take_inputs(draft, root_of(self._suite.path), self.now.inputs)
-            self._on_suite(taken, *places)
+            at = self.now.places.index(places[0]) if places else None
+            self._put_items(taken, None, self._document, "evals", at)
+            self.now.places[_slot(self.now.places, at)] = [None] * len(taken.new)
         elif not places:
             raise refuse("it names no eval that it changes")
         for place in places if draft.part != "evals" else ():
             self._on_eval(draft, place)
         self.now.value = dump(self._document)
-
-    def _on_suite(self, draft: Draft, place: int | None = None) -> None:
-        at = None if place is None else self.now.places.index(place)
-        self._put_items(draft, None, self._document, "evals", at)
-        self.now.places[_slot(self.now.places, at)] = [None] * len(draft.new)
 
     def _on_eval(self, draft: Draft, place: int) -> None:
         name, part, at = self._suite.keys[place].id, draft.part, None

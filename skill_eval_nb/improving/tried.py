@@ -163,22 +163,18 @@ class Tried(Shown):
             words = {None: "Compared with", True: "Better than", False: "No better than"}
             begins = words[self.separates_better]
             yield Text(f"{begins} what it replaces: {self.why_better}.")
-        yield self._suite_table()
-        yield Items(self.notes, "What else to know")
-
-    def _suite_table(self) -> Block:
-        """The suite's differences before and after."""
-        rows = [
-            (
+        cells = [
+            [
                 row["iteration"],
                 row["configuration"],
                 row["metric"].replace("_", " "),
                 *(_say_difference(row, when) for when in (BEFORE, AFTER)),
-            )
+            ]
             for row in iterate_rows(self.suite)
         ]
         heads = ("iteration", "configuration", "metric", "before", "after")
-        return Table(heads, rows, "The suite's difference, before and after")
+        yield Table(heads, cells, "The suite's difference, before and after")
+        yield Items(self.notes, "What else to know")
 
 
 def _cell(value: Any) -> str:
@@ -428,15 +424,12 @@ def _exact_p(paired: pl.DataFrame) -> tuple[float, float]:
     """The p of the passes on two sides, eval by eval, and the smallest possible p."""
     import polars as pl
 
-    def count_passes(values: str) -> pl.Expr:
-        return pl.col(values).list.sum().cast(pl.Int64)
-
     tables = paired.select(
-        pl.lit(0, pl.Int64).alias("row"),
-        count_passes("values").alias("passed"),
-        pl.col("n_runs").alias("scored"),
-        count_passes("baseline_values").alias("passed_baseline"),
-        pl.col("n_runs_baseline").alias("scored_baseline"),
+        row=pl.lit(0, pl.Int64),
+        passed=pl.col("values").list.sum().cast(pl.Int64),
+        scored="n_runs",
+        passed_baseline=pl.col("baseline_values").list.sum().cast(pl.Int64),
+        scored_baseline="n_runs_baseline",
     )
     ((_, p, least),) = exact_tests(tables).iter_rows()
     return p, least

@@ -52,6 +52,7 @@ from skill_eval_nb.workspace import collector_paused, write_atomic
 
 from .tried import AFTER, BEFORE, RUN_ERRORED, OnRuns, Trial, Tried, Values, What
 from .values import (
+    D,
     Draft,
     Progress,
     SuiteItem,
@@ -204,7 +205,7 @@ def _try_checks(trial: Trial) -> Tried:
     import polars as pl
 
     draft = trial.draft
-    checks = [_check(item) for item in draft.new]
+    checks = [_read_item(item, StructuralExpectation, "description") for item in draft.new]
     rows = trial.rows("expectations")
     structural = rows.filter(layer="structural")
     gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
@@ -263,9 +264,9 @@ def _try_verdicts(trial: Trial) -> Tried:
     )
 
 
-def _check(item: SuiteItem) -> StructuralExpectation:
-    fields = {"description": item} if isinstance(item, str) else dict(item)
-    return mend(fields, StructuralExpectation)[0]
+def _read_item(item: SuiteItem, kind: type[D], name: str) -> D:
+    """A new item as a document; one that is only a text is its field of this name."""
+    return mend({name: item} if isinstance(item, str) else dict(item), kind)[0]
 
 
 def _verdicts(trial: Trial, checks: Sequence[StructuralExpectation]) -> list[list[CheckVerdict]]:
@@ -435,10 +436,7 @@ def _try_dimensions(trial: Trial) -> Tried:
     import polars as pl
 
     draft, ws, runs = trial.draft, trial.ws, trial.runs
-    new = [
-        mend(dict(item) if isinstance(item, Mapping) else {"name": item}, Dimension)[0]
-        for item in draft.new
-    ]
+    new = [_read_item(item, Dimension, "name") for item in draft.new]
     stored = _stored_scores(trial)
     rows = ws.polars("dimensions").filter(pl.col("eval_id").is_in(runs["eval_id"].to_list()))
     found: dict[What, OnRuns] = {}

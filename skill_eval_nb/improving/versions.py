@@ -540,9 +540,10 @@ class _Trace:
         return best, "best so far"
 
     def _compare_with(self, place: int, parent: VersionRuns, version: Version) -> Version:
-        """Against the parent's runs: those of the version's own iteration, if it ran the parent.
+        """A version compared, on these evals, with the runs of its parent.
 
-        If nothing says which version that was, it was the one before.
+        Those of the version's own iteration count, if it ran the parent. If nothing says which
+        version that was, it was the one before.
         """
         side = self.sides[place]
         runs = self.tables["runs"].filter(iteration=side.iteration)
@@ -552,12 +553,8 @@ class _Trace:
             same = self._is_same(own, parent)
             if same or (same is None and parent == self.sides[place - 1]):
                 parent = own
-        return self._decide_version(side, parent, version)
-
-    def _decide_version(self, child: VersionRuns, parent: VersionRuns, version: Version) -> Version:
-        """A version compared with another one, on these evals."""
-        version = replace(version, compared=_comparison_words(child, parent))
-        row = self._delta_row(child, parent)
+        version = replace(version, compared=_comparison_words(side, parent))
+        row = self._delta_row(side, parent)
         if not row["n_evals"]:
             reason = "Nothing to compare: no eval has a pass rate in both."
             return replace(version, reason=reason)

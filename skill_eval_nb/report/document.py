@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
@@ -269,11 +269,9 @@ Fitted = tuple[Benchmark, list[str]]
 
 def for_viewer(benchmark: Benchmark) -> Fitted:
     """The benchmark as the viewer of skill-creator shows it, and what of it was left out."""
-    rated = [run for run in benchmark.runs if has_figures(run, ["pass_rate"])]
+    rated = [run for run in benchmark.runs if _is_rated(run)]
     summary, losses = with_spread(benchmark.run_summary)
-    if missing := [
-        _fitted_name(run) for run in benchmark.runs if not has_figures(run, ["pass_rate"])
-    ]:
+    if missing := [_fitted_name(run) for run in benchmark.runs if not _is_rated(run)]:
         many = count(len(missing), "run")
         losses.append(
             f"Not in the list of runs, for lack of a pass rate: {many}, {some(missing, 6)}."
@@ -315,9 +313,8 @@ def with_spread(
     return filled, [NO_SPREAD] if filled != summary else []
 
 
-def has_figures(run: BenchmarkRun, figures: Iterable[str]) -> bool:
-    """Whether a run states all of these figures."""
-    return all(getattr(run.result, name, None) is not None for name in figures)
+def _is_rated(run: BenchmarkRun) -> bool:
+    return run.result is not None and run.result.pass_rate is not None
 
 
 def name_eval(run: BenchmarkRun) -> str:

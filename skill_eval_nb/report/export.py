@@ -21,7 +21,7 @@ from skill_eval_nb.tables import TABLES
 from skill_eval_nb.text import brief, count, did_you_mean, some
 from skill_eval_nb.workspace import write_atomic
 
-from .document import Fitted, document, for_viewer, has_figures, name_eval, with_spread
+from .document import Fitted, document, for_viewer, name_eval, with_spread
 from .measured import NO_ITERATION, IterationFigures, Slice, folders, line
 from .page import Reported, latest, measure_iterations, whole
 from .page import render_html as html_of
@@ -59,8 +59,7 @@ def benchmark_as(dialect: str, group: Sequence[OneIteration]) -> tuple[Any, list
         dialect: the form.
         group: the iterations of one file: one, but for the `SPANNING`.
     """
-    write = WRITERS.get(dialect)
-    if write is not None:
+    if (write := WRITERS.get(dialect)) is not None:
         return write(group)
     fitted, losses = for_viewer(group[0].benchmark)
     return canonical(fitted), losses
@@ -138,10 +137,7 @@ def _whole_evals(runs: Runs) -> set[Any]:
         key: {
             of
             for of in SIDE.values()
-            if all(
-                any(has_figures(run, [of]) for run in _of_side(own, side))
-                for side in ("with_skill", "without_skill")
-            )
+            if all(_figures(_of_side(own, side), of) for side in ("with_skill", "without_skill"))
         }
         for key, own in _by_eval(runs).items()
     }

@@ -284,7 +284,6 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
         uuid=own,
         input=eval_.get("prompt") or "",
         target=eval_.get("expected_output") or "",
-        files=None,
         messages=messages,
         output=outputs[-1] if outputs else ModelOutput(model=model),
         events=[  # without one an answer, `messages_df` refuses the log

@@ -141,9 +141,10 @@ def _section_of(measured: IterationFigures) -> Section:
 
 
 def _overview_parts(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
-    """What each skill does, and the iterations side by side."""
-    figures = [report.measured for report in every]
-    yield from _latest_verdicts(every)
+    """What each skill does, by its last iteration that compares anything, and all side by side."""
+    for measured in latest(every):
+        verdict = next(filter(_is_verdict, verdicts(measured)))
+        yield replace(verdict, verdict=f"{full_name(measured)}: {verdict.verdict}")
     yield Picture(
         "The pass rate and the rubric of each configuration, iteration by iteration.",
         partial(charts.iterations, ws),
@@ -151,15 +152,8 @@ def _overview_parts(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     yield Table(
         "Pass rate: means over runs (n = runs); delta paired by eval (n = evals)",
         ("Benchmark", "Compared", "Baseline", "Delta", "These evals"),
-        tuple((full_name(measured), *_line(measured)) for measured in figures),
+        tuple((full_name(report.measured), *_line(report.measured)) for report in every),
     )
-
-
-def _latest_verdicts(every: Sequence[Reported]) -> Iterator[Part]:
-    """For each skill the verdict of its last iteration that compares anything, a model each."""
-    for measured in latest(every):
-        verdict = next(filter(_is_verdict, verdicts(measured)))
-        yield replace(verdict, verdict=f"{full_name(measured)}: {verdict.verdict}")
 
 
 def latest(every: Sequence[Reported]) -> list[IterationFigures]:

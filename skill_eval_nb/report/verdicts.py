@@ -284,26 +284,20 @@ SILENT = ({PASSES}, {FAILS})
 CheckRow = Mapping[str, Any]
 
 
-def _compared_checks(measured: IterationFigures) -> list[CheckRow]:
-    """The expectations that have a baseline, as rows of `stats.discrimination`."""
-    if measured.ws.polars("expectations").is_empty():
-        return []
-    found = stats.discrimination(measured.ws).to_dicts()
-    return [row for row in found if row["baseline"] is not None]
-
-
 def _n(row: CheckRow, end: str) -> int:
     return row[f"n_passed{end}"] + row[f"n_failed{end}"]
 
 
 def check_parts(measured: IterationFigures) -> Iterator[Part]:
     """The checks of an iteration."""
-    if measured.ws.polars("expectations").height:
-        yield Picture(
-            "Every expectation by configuration and eval: how often it passed.",
-            partial(charts.expectation_matrix, measured.ws),
-        )
-    compared = _compared_checks(measured)
+    if measured.ws.polars("expectations").is_empty():
+        return
+    yield Picture(
+        "Every expectation by configuration and eval: how often it passed.",
+        partial(charts.expectation_matrix, measured.ws),
+    )
+    found = stats.discrimination(measured.ws).to_dicts()
+    compared = [row for row in found if row["baseline"] is not None]
     if compared:
         yield Picture(
             "Every expectation by its pass rate with the skill and without.",
