@@ -290,7 +290,7 @@ def _about_of(group: Sequence[Source]) -> About | None:
 
 def _label_of_group(many: Sequence[Source]) -> str | None:
     """The label that the expectation has; its text where evals give it several ids."""
-    labels = {source.about.label for source in many if source.about}
+    labels = {source.about.id or source.about.text for source in many if source.about}
     about = _about_of(many)
     return labels.pop() if len(labels) == 1 else about and about.text
 

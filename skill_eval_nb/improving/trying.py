@@ -133,17 +133,15 @@ def try_out(
     terms = Terms(connection, prices, budget_usd, progress=progress, stop=stop)
     runs = runs_for(draft, ws)
     trial = Trial(draft, ws, runs, baseline, allow_scripts, near, judge_model, terms)
+    why_not = ""
     if draft.missing:
-        lacking = ", ".join(draft.missing)
-        answer = f"It cannot be tried yet; still needs: {lacking}."
-        return trial.result("not tried", answer)
-    if draft.part == "evals":
-        return trial.result(
-            "not tried", "A new eval has no stored outputs: it has to be run first."
-        )
-    if runs.is_empty():
-        evals = ", ".join(draft.evals) or "no eval"
-        return trial.result("not tried", f"There is no stored run of {evals}.")
+        why_not = f"It cannot be tried yet; still needs: {', '.join(draft.missing)}."
+    elif draft.part == "evals":
+        why_not = "A new eval has no stored outputs: it has to be run first."
+    elif runs.is_empty():
+        why_not = f"There is no stored run of {', '.join(draft.evals) or 'no eval'}."
+    if why_not:
+        return trial.result("not tried", why_not)
     if draft.part == "structural_expectations":
         return _try_checks(trial)
     return (_try_dimensions if draft.part == "dimensions" else _try_verdicts)(trial)

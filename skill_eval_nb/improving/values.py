@@ -50,11 +50,6 @@ class About:
     text: str
 
     @property
-    def label(self) -> str:
-        """Its id, else its text."""
-        return self.id or self.text
-
-    @property
     def identity(self) -> str:
         """Identifies the same expectation across evals."""
         return plain(self.text)

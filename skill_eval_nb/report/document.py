@@ -51,8 +51,6 @@ SHOWN = (
 )
 """The metrics that the document has a field for, besides consistency and the dimensions."""
 
-_DECIMALS = {"usd": 6}
-
 
 def run_summary(measured: IterationFigures) -> dict[str, ConfigurationSummary]:
     """Each configuration's figures, and under `delta` what the first changes.
@@ -121,7 +119,7 @@ def round_figure(value: float | None, metric: str) -> Any:
     """
     if value is None:
         return None
-    kept = round(value, _DECIMALS.get(unit(metric), 4))
+    kept = round(value, 6 if unit(metric) == "usd" else 4)
     counts = unit(metric) not in ("rate", "seconds", "usd") and kept == int(kept)
     return int(kept) if counts else kept
 

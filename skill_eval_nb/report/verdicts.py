@@ -133,7 +133,6 @@ EXACT = (
     "p is exact: every arrangement of the labels inside each eval is counted, or every choice of "
     "signs of the evals' deltas."
 )
-HEADER = ("Delta", "Interval", "p", "Verdict")
 TOO_FEW = "too few evals"
 Key = tuple[str, str]
 """A compared configuration, and a metric."""
@@ -177,7 +176,7 @@ def _of_scope(title: str, measured: IterationFigures, known: Sequence[Key], *, o
     rows = measured.deltas if own else measured.beyond
     return Table(
         title,
-        ("Metric", *(["Compared"] if several else []), *HEADER),
+        ("Metric", *(["Compared"] if several else []), "Delta", "Interval", "p", "Verdict"),
         tuple(
             (
                 metric_name(metric),
