@@ -317,15 +317,15 @@ def discrimination(
 
     every = as_polars(stats.discrimination(ws, baseline, level))
     both = every.filter(pl.all_horizontal(pl.col("pass_rate", "baseline_pass_rate").is_not_null()))
-    picked = pick(both, iteration, ws)
-    if not picked.parts:
+    parts, said = pick(both, iteration, ws)
+    if not parts:
         names = every.group_by(GROUP).agg("configuration")["configuration"]
         reasons = sorted(choose(set(own))[1] for own in names)
         why = why_none(ws, "check graded on both sides", iteration, reasons)
         return draw_nothing("No expectations to compare", why)
     compared = [
         (part, *names, own)
-        for part in picked.parts
+        for part in parts
         for names, own in part.of(both).group_by("configuration", "baseline", maintain_order=True)
     ]
     squares = [
@@ -335,9 +335,9 @@ def discrimination(
         for part, who, other, own in compared
     ]
     shown = pl.concat(own for *_, own in compared)
-    lacking = sum(part.of(every).height for part in picked.parts) - shown.height
+    lacking = sum(part.of(every).height for part in parts) - shown.height
     notes = [
-        *picked.notes,
+        *said,
         "A dot counts expectations of about the same place."
         if max(own.height for *_, own in compared) > MOST
         else "A dot is an expectation; dots with the same values are spread around it.",
@@ -416,16 +416,14 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
         ValueError: for an iteration that is not there.
     """
     checks = as_polars(rows_of_runs(ws, "expectations"))
-    picked = pick(checks, iteration, ws)
-    if not picked.parts:
+    parts, said = pick(checks, iteration, ws)
+    if not parts:
         return draw_nothing("No expectations", why_none(ws, "graded expectation", iteration))
-    every = [
-        row for part in picked.parts for row in _matrix_rows(part, _count_cells(part.of(checks)))
-    ]
+    every = [row for part in parts for row in _matrix_rows(part, _count_cells(part.of(checks)))]
     rows = _most_different(every)
     few = f"The {len(rows)} of {tied(len(every), 'expectation')} that differ most are shown."
     notes = [
-        *picked.notes,
+        *said,
         few if len(rows) < len(every) else "",
         "Passed/scored, from purple (none) to green (all). Dashed: verdicts are missing; –: none.",
     ]

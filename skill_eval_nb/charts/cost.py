@@ -162,13 +162,11 @@ def quality_against_cost(
     if quality == "overall_efficiency" and runs.is_empty():
         quality, runs = "pass_rate", _runs(ws, "pass_rate")
     meant = metric_of(quality)
-    picked = pick(runs, iteration, ws)
-    if not picked.parts:
-        what = f"{meant.name} together with tokens, time or cost"
-        return draw_nothing(
-            f"No {meant.name} to hold against a cost", why_none(ws, what, iteration)
-        )
-    frames = {part: part.of(runs) for part in picked.parts}
+    parts, said = pick(runs, iteration, ws)
+    if not parts:
+        why = why_none(ws, f"{meant.name} together with tokens, time or cost", iteration)
+        return draw_nothing(f"No {meant.name} to hold against a cost", why)
+    frames = {part: part.of(runs) for part in parts}
     known = {part: [c for c in COSTS if frame[c].count()] for part, frame in frames.items()}
     most = max(map(len, known.values()))
     crowded = sum(frame.height for frame in frames.values()) > MANY
@@ -200,7 +198,7 @@ def quality_against_cost(
     ]
     floor = quality == "overall_efficiency" and runs["rubric_normalized"].count()
     notes = [
-        *picked.notes,
+        *said,
         "A dot counts the runs that are near each other." if crowded else "A dot is a run.",
         "Large marks are means, with n below: the runs that have both figures.",
         f"Not known of any run: {some(lacking, 99)}." if lacking else "",
@@ -434,20 +432,20 @@ def plan_curve(
 
     given = "chosen" in getattr(ws, "columns", ())
     found = as_polars(ws if given else stats.plan(ws, metric=metric, **wanted))
-    picked = pick(found.drop_nulls("n_evals"), iteration, ws)
-    if not picked.parts:
+    parts, said = pick(found.drop_nulls("n_evals"), iteration, ws)
+    if not parts:
         why = why_none(ws, metric_of(metric or "score").name, iteration, found["note"])
         return draw_nothing("No design to show", why)
-    shown = pl.concat([part.of(found).drop_nulls("n_evals") for part in picked.parts])
+    shown = pl.concat([part.of(found).drop_nulls("n_evals") for part in parts])
     plans = [_count_calls(own.to_dicts()) for own in shown.partition_by(PLAN, maintain_order=True)]
     left = len(plans) - PANELS
-    notes = [*picked.notes, f"{left} more: name a metric or an iteration." if left > 0 else ""]
+    notes = [*said, f"{left} more: name a metric or an iteration." if left > 0 else ""]
     if len(plans) == 1:
         rows = plans[0]
         sharp, cost = sharpness(rows), choose_price(rows)
         notes += [purchases(rows, sharp, cost), brief(rows[0]["note"].partition(". ")[2], TOOLTIP)]
         return finish(_draw_plan(rows, ""), answer_plan(rows, sharp, cost), notes)
-    panels = [_draw_plan(rows, _plan_heading(rows[0], picked.parts)) for rows in plans[:PANELS]]
+    panels = [_draw_plan(rows, _plan_heading(rows[0], parts)) for rows in plans[:PANELS]]
     reach = f"{sum(rows[0]['chosen'] for rows in plans)} of {tied(len(plans), 'plan')} reach"
     return finish(below(panels), f"{reach} what is wanted within the limits", notes)
 

@@ -94,14 +94,14 @@ def deltas(
     by_eval = as_polars(stats.deltas_by_eval(ws, metric, baseline))
     exact = pl.col("estimate").round(12)  # means that are equal may differ in their last digit
     paired = by_eval.drop_nulls("estimate").with_columns(exact)
-    picked = pick(paired, iteration, ws)
+    parts, said = pick(paired, iteration, ws)
     meant = metric_of(metric)
-    if not picked.parts:
+    if not parts:
         why = why_none(ws, meant.name, reasons=by_eval["unpaired"])
         return draw_nothing(f"No {meant.name} to compare", why)
     every = as_polars(stats.deltas(ws, metric, baseline))
     overall = every.drop_nulls("estimate")
-    compared = [(part, row) for part in picked.parts for row in part.of(overall).to_dicts()]
+    compared = [(part, row) for part in parts for row in part.of(overall).to_dicts()]
     most = max(EVALS // len(compared), 5)
     rows = [
         row | {"heading": "" if len(compared) == 1 else _deltas_heading(part, comparison, meant)}
@@ -111,17 +111,17 @@ def deltas(
     left = sum(comparison["n_evals"] for _, comparison in compared) - len(rows)
     unpaired = by_eval.filter(pl.col("estimate").is_null())
     notes = [
-        *picked.notes,
+        *said,
         "A side is the mean of its runs; the line has the colour of the better side.",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
-        _list_unpaired([row for part in picked.parts for row in part.of(unpaired).to_dicts()]),
-        not_compared(every, picked),
+        _list_unpaired([row for part in parts for row in part.of(unpaired).to_dicts()]),
+        not_compared(every, parts),
     ]
     comparisons = [comparison for _, comparison in compared]
     shown = [row[side] for row in comparisons for side in ("configuration", "baseline")]
     against = set(overall["baseline"])
     shades = colours([*overall["configuration"], *against], against, shown)
-    estimates = [estimate for part in picked.parts for estimate in part.of(paired)["estimate"]]
+    estimates = [estimate for part in parts for estimate in part.of(paired)["estimate"]]
     title = answer_deltas(comparisons, estimates, meant)
     return finish(_deltas_drawn(rows, shades, meant), title, notes)
 
@@ -134,7 +134,8 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
     return [
         {name: row[name] for name in SHOWN}
         | {
-            "label": as_label(  # with its id where evals share the name
+            # with its id where evals share the name
+            "label": as_label(
                 row["eval_name"] + f" ({row['eval_id']})" * (names[row["eval_name"]] > 1)
             ),
             "delta": meant.difference(row["estimate"]),
@@ -300,10 +301,10 @@ def forest(
         by_eval = _rows_of(overview_by_eval(ws, baseline, **how), by_eval)
     whole = join_scopes(*frames)
     deltas = whole.drop_nulls("estimate")
-    picked = pick(deltas, iteration, ws)
-    if not picked.parts:
+    parts, said = pick(deltas, iteration, ws)
+    if not parts:
         return draw_nothing(f"No {meant.name} to compare", why_none(ws, meant.name, iteration))
-    compared = [(part, row) for part in picked.parts for row in part.of(deltas).to_dicts()]
+    compared = [(part, row) for part in parts for row in part.of(deltas).to_dicts()]
     every = [row for _, row in compared]
     keys = ("workspace", "iteration", "configuration", *MODEL)
     several = len({tuple(row[key] for key in keys) for row in every}) > 1
@@ -328,13 +329,13 @@ def forest(
             else answer_forests(every, "comparison", f"{meant.title}: ")
         )
     notes = [
-        *picked.notes,
+        *said,
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
         f"p of the {by}s allows for their number.",
         DASHED if any(row["lean_low"] is not None for row in rows) else "",
         "Arrow: the interval continues." if any(_cut(rows, _axis_domain(rows, meant))) else "",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
-        not_compared(whole, picked) if by == "eval" else "",
+        not_compared(whole, parts) if by == "eval" else "",
         OFFLINE if any(row["stand_in"] for row in every) else "",
     ]
     return finish(draw_forest(rows, meant), title, notes)
@@ -360,14 +361,7 @@ def head_comparison(part: Part, row: Row, versus: Versus | None) -> str:
 
 def join_scopes(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
     """The deltas of these evals, with the interval and verdict of tasks like these."""
-    import polars as pl
-
-    wide = like.select(
-        pl.col("low").alias("wide_low"),
-        pl.col("high").alias("wide_high"),
-        pl.col("verdict").alias("wide_verdict"),
-    )
-    return own.hstack(wide)
+    return own.hstack(like.select(wide_low="low", wide_high="high", wide_verdict="verdict"))
 
 
 def _with_evals(
@@ -570,12 +564,12 @@ def factors(
     rows = join_scopes(near, beyond).hstack(wide).with_columns(own).drop(column)
     known = rows.drop_nulls("estimate")
     apart = [*ITERATION, *model_keys(known), "configuration", "baseline"]
-    picked = pick(known.filter(pl.len().over(apart) > 1), iteration, ws)
-    if not picked.parts:
+    parts, said = pick(known.filter(pl.len().over(apart) > 1), iteration, ws)
+    if not parts:
         why = known["interaction"].first() or why_none(ws, meant.name, iteration)
         return draw_nothing(f"No {of} to compare", str(why))
     each, drawn, groups = [], [], {}
-    for part in picked.parts:
+    for part in parts:
         for row in part.of(known).to_dicts():
             above = part.above(row["configuration"], row["baseline"])
             each.append(row)
@@ -584,7 +578,7 @@ def factors(
     sentences = ("interaction", "wide_interaction") if len(groups) == 1 else ()
     differs = sum(row["differs"] is True for row in groups.values())
     notes = [
-        *picked.notes,
+        *said,
         *(each[0][name] for name in sentences),
         "" if sentences else f"The effect differs in {differs} of {len(groups):,} comparisons.",
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",

@@ -148,14 +148,14 @@ def variance_components(
 
     found = as_polars(stats.variance(ws, metric)).filter(pl.col("component").is_in(SOURCES))
     known = found.drop_nulls("share")
-    picked = pick(known, iteration, ws)
-    if not picked.parts:
+    parts, said = pick(known, iteration, ws)
+    if not parts:
         what = metric_of(metric).name if metric else "score on a rubric dimension"
         why = why_none(ws, what, iteration, found["note"])
         return draw_nothing("No variance to take apart", why)
-    sides, left = first_of(picked.parts, lambda part: _lanes(part, known), ROWS)
+    sides, left = first_of(parts, lambda part: _lanes(part, known), ROWS)
     notes = [
-        *picked.notes,
+        *said,
         "Bars are shares of the variance of one score, lines their 95% intervals;",
         "SD is the standard deviation of one score.",
         rough(sides),
@@ -384,14 +384,14 @@ def judge_confusion(
     there = [name for name in KINDS if name in set(found["kind"])]
     kind = kind or (there[-1] if there else ITSELF)
     rows = found.filter(kind=kind)
-    picked = pick(rows, iteration, ws)
-    if not picked.parts:
+    parts, said = pick(rows, iteration, ws)
+    if not parts:
         return draw_nothing("No judgings to compare", why_none(ws, NO_PAIRS[kind], iteration))
-    shown, left = _least_agreed(picked.parts, rows)
+    shown, left = _least_agreed(parts, rows)
     pairs = {_key(rater.keys): _score_pairs(rater) for rater in raters(ws, human)}
     mine = [pairs[_key(row[name] for name in KEYS)] for row in shown]
     notes = [
-        *picked.notes,
+        *said,
         "A number counts pairs of scores of the same output; on the diagonal both are equal.",
         *caveats(np.concatenate(mine).ravel()),
         f"{tied(left, 'more panel')} with more agreement." if left else "",

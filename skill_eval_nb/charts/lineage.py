@@ -62,9 +62,8 @@ def iterations(ws: Any) -> ChartType:
     """
     means = _metric_means(ws)
     if means.is_empty():
-        return draw_nothing(
-            "No pass rate or rubric score", why_none(ws, "pass rate or rubric score")
-        )
+        what = "pass rate or rubric score"
+        return draw_nothing(f"No {what}", why_none(ws, what))
     parts, more = part_by(means, [*SUITE, *model_keys(means)])
     rows = {part: part.of(means).to_dicts() for part in parts}
     shown = [row["configuration"] for own in rows.values() for row in own]

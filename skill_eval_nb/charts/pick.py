@@ -40,14 +40,6 @@ class Part:
         return f"{self.heading} · {sides}" if self.heading else sides
 
 
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """The parts of a chart, and what its subtitle says about the choice."""
-
-    parts: tuple[Part, ...]
-    notes: tuple[str, ...]
-
-
 def as_polars(table: Any) -> pl.DataFrame:
     """A table in polars whatever kind it is in; names that a table made by hand lacks are empty."""
     import narwhals as nw
@@ -59,8 +51,8 @@ def as_polars(table: Any) -> pl.DataFrame:
 
 
 def pick(
-    frame: pl.DataFrame, iteration: str | Sequence[str] | None = None, ws: Any = None
-) -> Picked:
+    frame: pl.DataFrame, iteration: str | Sequence[str] | None, ws: Any
+) -> tuple[tuple[Part, ...], list[str]]:
     """A part for every workspace, skill and iteration that is to be drawn, and for every model.
 
     Args:
@@ -70,7 +62,7 @@ def pick(
         ws: what the chart was asked of; a `Workspace` knows iterations with nothing to draw.
 
     Returns:
-        No parts if there is nothing to draw.
+        The parts, none if there is nothing to draw; and what to say about the choice.
 
     Raises:
         ValueError: for an iteration that is not there; the message names those that are.
@@ -94,7 +86,7 @@ def pick(
         frame = frame.filter(pl.col("iteration").is_in(wanted))
         note = f"{in_quotes(wanted[0], 40)}." if len(wanted) == 1 else ""
     parts, more = part_by(frame, [*ITERATION, *model_keys(frame)])
-    return Picked(parts, tuple(text for text in (note, more) if text))
+    return parts, [note, more]
 
 
 def model_keys(frame: pl.DataFrame) -> list[str]:
@@ -106,24 +98,19 @@ def model_keys(frame: pl.DataFrame) -> list[str]:
     return [name for name in there if (counts[name] > 1).any()]
 
 
-def not_compared(deltas: pl.DataFrame, picked: Picked) -> str:
+def not_compared(deltas: pl.DataFrame, parts: Sequence[Part]) -> str:
     """The models of what is drawn that have no difference, and why.
 
     Args:
         deltas: rows of `stats.deltas`, those without an estimate among them.
-        picked: what is drawn.
+        parts: what is drawn.
     """
     import polars as pl
 
-    shown = pl.DataFrame(
-        [{key: dict(part.keys)[key] for key in ITERATION} for part in picked.parts]
-    )
-    lacking = deltas.filter(pl.col("estimate").is_null()).join(
-        shown.unique(), on=ITERATION, how="semi"
-    )
-    return " ".join(
-        brief(reason, TOOLTIP) for reason in lacking["reason"].unique(maintain_order=True)
-    )
+    shown = pl.DataFrame([{key: dict(part.keys)[key] for key in ITERATION} for part in parts])
+    without = deltas.filter(pl.col("estimate").is_null()).join(shown, on=ITERATION, how="semi")
+    reasons = without["reason"].unique(maintain_order=True)
+    return " ".join(brief(reason, TOOLTIP) for reason in reasons)
 
 
 def why_none(

@@ -143,22 +143,19 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
         ValueError: for an iteration that is not there.
     """
     runs = _runs(ws)
-    picked = pick(runs, iteration, ws)
-    if not picked.parts:
-        return draw_nothing(
-            "No rubric scores", why_none(ws, "score on a rubric dimension", iteration)
-        )
+    parts, said = pick(runs, iteration, ws)
+    if not parts:
+        why = why_none(ws, "score on a rubric dimension", iteration)
+        return draw_nothing("No rubric scores", why)
     figures = _lane_figures(ws)
-    found, left = first_of(
-        picked.parts, lambda part: _dimension_lanes(part, figures), MOST_DIMENSIONS
-    )
+    found, left = first_of(parts, lambda part: _dimension_lanes(part, figures), MOST_DIMENSIONS)
     sides = [lane for own in found for lane in own]
     own = runs.partition_by(DIMENSION_KEYS, as_dict=True)
     frames = [own[tuple(side[key] for key in DIMENSION_KEYS)] for side in sides]
     crowded = sum(frame.height for frame in frames) > MANY
     dots = [_crowd(frame) if crowded else pack_swarm(_lane_dots(frame)) for frame in frames]
     notes = [
-        *picked.notes,
+        *said,
         "A dot counts the runs of about the same score." if crowded else "A dot is a run.",
         "A run's score is the mean over its judgings. Bars are the means of the runs, n the runs.",
         f"{tied(left, 'more dimension')} with smaller differences." if left else "",
@@ -323,18 +320,17 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
     import polars as pl
 
     judged = as_polars(judged_scores(ws)).drop_nulls("score")
-    picked = pick(judged, iteration, ws)
-    if not picked.parts:
-        return draw_nothing(
-            "No rubric scores", why_none(ws, "score on a rubric dimension", iteration)
-        )
+    parts, said = pick(judged, iteration, ws)
+    if not parts:
+        why = why_none(ws, "score on a rubric dimension", iteration)
+        return draw_nothing("No rubric scores", why)
     counted = _count_scores(judged)
-    lanes, left = first_of(picked.parts, lambda part: _score_lanes(part, counted), DIMENSIONS, 2)
+    lanes, left = first_of(parts, lambda part: _score_lanes(part, counted), DIMENSIONS, 2)
     shown = [row["configuration"] for lane in lanes for row in lane["rows"]]
     shades = colours(judged["configuration"], baselines(judged), shown)
-    scores = pl.concat([part.of(judged) for part in picked.parts])["score"].to_numpy()
+    scores = pl.concat([part.of(judged) for part in parts])["score"].to_numpy()
     notes = [
-        *picked.notes,
+        *said,
         "A bar is the share of the judgings that give the score; n counts the judgings.",
         *caveats(scores),
         f"{tied(left, 'more dimension')} with fewer scores of {HIGH}." if left else "",
@@ -386,14 +382,8 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
     )
     y = alt.Y("share:Q", axis=None, scale=alt.Scale(domain=[0, tallest]))
     offset = alt.XOffset("configuration:N", sort=[as_label(name) for name in shades])
-    about = tips(
-        dimension="Dimension",
-        configuration="Configuration",
-        score="Score",
-        given=("Judgings with it", ",d"),
-        share=("Share", ".1%"),
-        n=("Judgings (n)", ",d"),
-    )
+    given = {"given": ("Judgings with it", ",d"), "share": ("Share", ".1%")}
+    about = tips(**LANE_TIPS, score="Score", **given, n=("Judgings (n)", ",d"))
     beside = {"labelAlign": "right", "labelAnchor": "middle", "labelAngle": 0, "labelPadding": 16}
     header = head_facets(names, labelLimit=NAME, labelFontSize=TEXT_SIZE, **beside)
     drawn: list[ChartType] = []

@@ -90,9 +90,8 @@ def show_offline() -> None:
     """
     from .vega import alt
 
-    alt.renderers.register(
-        RENDERER, make_mimebundle
-    )  # asking for its names would search every package
+    # every time: looking whether it is there already would search every package
+    alt.renderers.register(RENDERER, make_mimebundle)
     if alt.renderers.active == "default":
         alt.renderers.enable(RENDERER)
 
@@ -364,12 +363,8 @@ def thin(dots: Rows, by: Sequence[str], columns: int, rows: int, *, log: bool = 
         for at, (axis, cells) in enumerate(zip(axes, (columns, rows), strict=True))
     ]
     counted = inline_rows(dots).group_by(*by, *grid, maintain_order=True)
-    dots_of = counted.agg(pl.col("x", "y").mean(), pl.len().alias("n"))
-    return (
-        dots_of.sort("n", descending=True, maintain_order=True)
-        .select(*by, "x", "y", "n")
-        .to_dicts()
-    )
+    found = counted.agg(pl.col("x", "y").mean(), pl.len().alias("n")).select(*by, "x", "y", "n")
+    return found.sort("n", descending=True, maintain_order=True).to_dicts()
 
 
 def chart_of(rows: Rows) -> alt.Chart:
