@@ -304,9 +304,8 @@ def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
         own = {**plan.get("runs", {}), **plan.get("grading", {})}
         if not own:
             return []
-        settings.append(
-            dict(_flat({name: of for name, of in own.items() if name not in SHOWN_APART}))
-        )
+        kept = {name: of for name, of in own.items() if name not in SHOWN_APART}
+        settings.append(dict(_flat(kept)))
     every = dict.fromkeys([*settings[0], *settings[1]], "none")
     return _changed_words("How it was run", *(every | own for own in settings))
 

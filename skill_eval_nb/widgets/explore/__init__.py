@@ -233,14 +233,9 @@ class Explore(Explorer):
         """Write benchmark.json, benchmark.md and report.html, as the shell's `report` does."""
         from skill_eval_nb import report
 
-        ws, choice, folder, dialect = (
-            self.source.ws,
-            self.choice,
-            self._folder,
-            self.handed["dialect"],
-        )
+        ws, folder, dialect = self.source.ws, self._folder, self.handed["dialect"]
         if self.handed["part"] == "chosen":
-            ws = choice.select(ws, iteration=choice.iterations)
+            ws = self.choice.select(ws, iteration=self.choice.iterations)
         self._write(lambda: report.write_report(ws, folder, dialect=dialect))
 
     @action

@@ -125,9 +125,8 @@ Deltas = dict[Line, Row]
 def evals(look: Look) -> Node:
     """The view of evals."""
     keys, found = look.figures(list_evals), look.figures(count_cells)
-    differences = look.of_metric(  # asked for last, for it takes longest
-        count_headline_by_eval, count_others_by_eval
-    )
+    # asked for last, for it takes longest
+    differences = look.of_metric(count_headline_by_eval, count_others_by_eval)
     deltas: Deltas = {
         ((row["eval_id"], row["eval_name"]), part): row
         for part, rows in differences.items()

@@ -227,11 +227,6 @@ def side_heads(look: Look, name: str, words: Callable[[str], str]) -> list[Node]
     ]
 
 
-def row(cells: Sequence[Child], *, chosen: bool, **more: Any) -> Node:
-    """A row, headed by its first cell."""
-    return table_row(cells, cls="sen-chosen" if chosen else None, **more)
-
-
 def row_head(drawn: Drawn, where: str, *, first: bool) -> list[Child]:
     """What a row is headed by: a button that shows its runs.
 
@@ -357,11 +352,8 @@ class Lines(Generic[L]):
 
     def _rows(self, look: Look, line: L, by: Mapping[str, int] | None) -> list[Node]:
         """The row of a line, and the runs behind it; the first about a thing has its place."""
-        at, drawn, where = (
-            place_of(self.name, line),
-            self.draw(line),
-            iteration_name(line[1].iteration) if look.several else "",
-        )
+        at, drawn = place_of(self.name, line), self.draw(line)
+        where = iteration_name(line[1].iteration) if look.several else ""
         first = by is not None
         cells = [row_head(drawn, where, first=first), *drawn.cells]
         looks = " ".join(["sen-chosen"] * look.is_at(at) + ["sen-x-joined"] * (not first))

@@ -16,7 +16,7 @@ from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import KINDS, button, details, notice, pill, soft, table, waiting_note
+from ..ui.parts import KINDS, button, details, notice, pill, soft, table, table_row, waiting_note
 from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
 from .choice import (
     TURNS,
@@ -44,7 +44,6 @@ from .look import (
     filters,
     left_out,
     place_of,
-    row,
     side_heads,
     sides_legend,
     swatch,
@@ -358,9 +357,6 @@ def _note_item(part: Part, number: int, note: Row) -> list[Child]:
     ]
 
 
-COLUMNS = 4
-
-
 def problems(look: Look) -> Node:
     """The view of problems: errors first."""
     every = look.problems
@@ -374,7 +370,7 @@ def problems(look: Look) -> Node:
     for number, problem in of_page(kept, look.seen.page("problems")):
         at = ("problems", str(number))
         rows.append(_problem_row(look, number, problem, runs, at))
-        rows += look.below(at, COLUMNS)
+        rows += look.below(at, 4)
     return h(
         "div",
         filters("Severity", "severity", counts, chosen),
@@ -403,4 +399,4 @@ def _problem_row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: 
         as_label(problem["message"], 600),
         found,
     ]
-    return row(cells, key=str(at), chosen=look.is_at(at))
+    return table_row(cells, key=str(at), cls="sen-chosen" if look.is_at(at) else None)

@@ -11,7 +11,7 @@ from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.stats.values import better, headline_of, model_name, natural
-from skill_eval_nb.stats.verdict import Row, say_answer, word_of
+from skill_eval_nb.stats.verdict import TASKS, Row, say_answer, word_of
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
@@ -40,7 +40,7 @@ from .choice import (
     settle_choice,
 )
 from .evals import mean_of
-from .look import Look, row, swatch
+from .look import Look, swatch
 
 Deltas = Mapping[Part, Sequence[Row] | None]
 """The rows of each iteration; None where they are being counted."""
@@ -48,7 +48,6 @@ Found = dict[Part, dict[str, Row] | None]
 
 LOOKS = {"helps": "good", "hurts": "bad", "no worthwhile difference": ""}
 """How a verdict's word stands out."""
-SCOPES = {"suite": "these evals", "population": "tasks like these"}
 
 
 def differences(look: Look) -> Found:
@@ -196,25 +195,25 @@ def _track_rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis
     head = h("div", h("b", where))
     if look.links:
         head = button(where, act, kind="quiet", aria_label=f"{where}: show its runs")
-    chosen = look.is_at(("verdict", part.iteration))
+    chosen = "sen-chosen" if look.is_at(("verdict", part.iteration)) else None
     if not found:
         none = h("span", "no difference", cls="sen-soft")
-        return [row([head, None, none, None], key=f"{part.iteration}-none", chosen=chosen)]
+        return [table_row([head, None, none, None], key=f"{part.iteration}-none", cls=chosen)]
     rows: list[Node] = []
     for scope, difference in found.items():
         cells = [track(axis, difference, look.meant), delta_view(look.meant, difference)]
         about = h("span", _scope_label(scope, difference, head), cls="sen-x-scope")
         key = f"{part.iteration}-{scope}"
-        rows.append(row([about, *cells, word(difference)], key=key, chosen=chosen))
+        rows.append(table_row([about, *cells, word(difference)], key=key, cls=chosen))
     return rows
 
 
 def _scope_label(scope: str, found: Row, head: Node) -> list[Child]:
     """What a row is about, and what it rests on."""
     if scope == "population":
-        return [SCOPES[scope]]
+        return [TASKS]
     runs = f"{found['n_runs']:,} + {count(found['n_runs_baseline'], 'run')}"
-    return [head, SCOPES[scope], h("small", f" n {count(found['n_evals'], 'eval')}, {runs}")]
+    return [head, "these evals", h("small", f" n {count(found['n_evals'], 'eval')}, {runs}")]
 
 
 SHOWN = (
