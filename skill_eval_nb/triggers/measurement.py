@@ -344,7 +344,8 @@ class Measured(Shown):
         outcomes = ", ".join(
             f"{counts[name]:,} {name}" for name in get_args(Outcome) if counts[name]
         )
-        yield Title(title, f"{attempts}: {outcomes}; {dollars(self.cost_usd)}; {self.message}")
+        facts = (f"{attempts}: {outcomes}", dollars(self.cost_usd), self.message)
+        yield Title(title, "; ".join(filter(None, facts)))
         yield Text(self.description, soft=True)
         yield from (Mark("warning", "doubt", doubt) for doubt in self.doubts["message"])
         yield from (Text(_scores(row), "by query:") for row in self.scores.to_dicts())
