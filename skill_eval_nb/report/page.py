@@ -404,7 +404,7 @@ def _table_html(table: Table) -> str:
         f'<th scope="col"{kind}>{escape(cell)}</th>'
         for kind, cell in zip(classes, table.header, strict=True)
     )
-    rows = "\n".join(_row_html(row, classes) for row in table.rows)
+    rows = "\n".join(_row_html(row, classes, table.labels) for row in table.rows)
     caption = escape(table.caption)
     return (
         f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">'
@@ -413,22 +413,23 @@ def _table_html(table: Table) -> str:
     )
 
 
-def _row_html(row: tuple[str, ...], classes: list[str]) -> str:
-    name, *rest = map(_cell_html, row)
+def _row_html(row: tuple[str, ...], classes: list[str], labels: int) -> str:
+    name, *rest = [*map(escape, row[:labels]), *map(_figure_html, row[labels:])]
     cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes[1:], rest, strict=True))
     return f'<tr><th scope="row"{classes[0]}>{name}</th>{cells}</tr>'
 
 
-def _cell_html(cell: str) -> str:
-    return re.sub(r" \((n = [\d,]+)\)$", r" <small>\1</small>", escape(cell))
+def _figure_html(figure: str) -> str:
+    """A figure, its n in small letters; a text is left as it is, whatever it ends in."""
+    return re.sub(r" \((n = [\d,]+)\)$", r" <small>\1</small>", escape(figure))
 
 
 def _column_class(place: int, table: Table) -> str:
     """The class of a column: figures, or texts that are too short to be broken."""
     if place >= table.labels:
         return ' class="figure"'
-    texts = (_cell_html(row[place]) for row in table.rows)
-    return ' class="short"' if all(len(text) <= SHORT for text in texts) else ""
+    is_short = all(len(escape(row[place])) <= SHORT for row in table.rows)
+    return ' class="short"' if is_short else ""
 
 
 _HTML = re.compile(r"&(?=#?\w)|<(?=[a-z/!?])|^>", re.IGNORECASE)

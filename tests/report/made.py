@@ -21,6 +21,7 @@ HOSTILE = (
     "\N{GRINNING FACE} \N{WOMAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER} \u202egnp.exe",
     "=====\r\nsetext",
     "'quotes' \"and\" </style></svg>]]>",
+    "a name like a figure (n = 3)",
 )
 """Texts that mean something to Markdown, to HTML, or to a reader's eye."""
 
