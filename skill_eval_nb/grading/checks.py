@@ -399,13 +399,13 @@ def custom_script(wanted: StructuralExpectation, setting: CheckContext) -> Check
 
 
 def _copy(outputs: Outputs, to: Path) -> None:
-    """Copy the files, without links.
+    """Copy the files; links that lead out of the folder are not copied.
 
     Raises:
         OSError: if one cannot be copied, or all together are too large.
     """
-    sources = {name: Path(outputs.root, name) for name in outputs.names}
-    size = sum(source.stat().st_size for source in sources.values())
+    sources = {name: outputs.links.get(name, f"{outputs.root}/{name}") for name in outputs.names}
+    size = sum(Path(source).stat().st_size for source in sources.values())
     if size > LARGEST_COPY:
         raise OSError(0, f"they have {size >> 20} MiB; at most {LARGEST_COPY >> 20} are copied")
     to.mkdir()
@@ -413,7 +413,7 @@ def _copy(outputs: Outputs, to: Path) -> None:
         Path(to, name).mkdir(parents=True, exist_ok=True)
     for name, source in sources.items():
         shutil.copyfile(source, to / name, follow_symlinks=False)
-        executable = source.stat().st_mode & 0o100
+        executable = Path(source).stat().st_mode & 0o100
         (to / name).chmod(0o600 | executable)
 
 

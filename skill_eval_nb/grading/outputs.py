@@ -1,6 +1,6 @@
 """The files that a run has produced, and its transcript, as the checks read them; each once.
 
-Files are listed without following links, and selected by globs. A transcript
+Files are listed without following links out of the folder, and selected by globs. A transcript
 records why something may have happened that it does not show.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import bracex
 from wcmatch import glob
 
-from skill_eval_nb.disk import NO_LINK, read_bytes, wide
+from skill_eval_nb.disk import NO_LINK, LeadsOut, inside, read_bytes, wide
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.run import CHECK_FAILED
 from skill_eval_nb.documents.transcript import (
@@ -210,12 +210,14 @@ class Outputs:
     Attributes:
         root: the folder.
         names: their paths below it, with slashes, in order.
+        links: the real paths of those that are links.
         folders: the paths of the folders below it.
         left_out: what was not read, with the reason: links, unreadable folders.
     """
 
     root: str
     names: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -225,13 +227,14 @@ class Outputs:
         Raises:
             OSError: if it cannot be read, or is `TooLarge`.
         """
-        return read_bytes(f"{self.root}/{name}", flags=NO_LINK)
+        return read_bytes(self.links.get(name) or f"{self.root}/{name}", flags=NO_LINK)
 
 
 def list_outputs(folder: str) -> Outputs:
     """List the files below `folder`; if it does not exist, there are none.
 
-    Links are left out, as a judge is shown none, and so are the runner's own documents.
+    Links to files inside `folder` count as files; other links are left out, and so are the runner's
+    own documents.
     """
     found = Outputs(folder.rstrip("/") or "/")
     waiting = [""]
@@ -246,9 +249,7 @@ def list_outputs(folder: str) -> Outputs:
                         found.folders.append(below + entry.name)
                         waiting.append(f"{below}{entry.name}/")
                     else:
-                        link = "is a link; links are not followed"
-                        other = link if entry.is_symlink() else "is not a regular file"
-                        found.left_out[below + entry.name] = other
+                        _add_other(entry, below + entry.name, found)
         except OSError as error:
             if below or not isinstance(error, FileNotFoundError):
                 found.left_out[below or "."] = f"cannot be listed ({error.strerror})"
@@ -258,6 +259,26 @@ def list_outputs(folder: str) -> Outputs:
     found.names.sort(key=natural)
     found.folders.sort()
     return found
+
+
+def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
+    """Add a link to a file among the outputs; anything else is left out."""
+    try:
+        real = inside(entry.path, found.root)
+        is_file = Path(real).is_file()
+    except LeadsOut:
+        found.left_out[name] = "is a link that leads out of the outputs"
+    except (OSError, ValueError) as error:  # its target is too long, say
+        why = getattr(error, "strerror", None) or error
+        found.left_out[name] = f"is a link that cannot be followed ({why})"
+    else:
+        if not entry.is_symlink():
+            found.left_out[name] = "is not a regular file"
+        elif is_file:
+            found.names.append(name)
+            found.links[name] = real
+        else:
+            found.left_out[name] = "is a link to a folder, or to nothing"
 
 
 def _is_of_runner(found: Outputs, name: str, keys: frozenset[str]) -> bool:
