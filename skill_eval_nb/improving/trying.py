@@ -139,7 +139,8 @@ def try_out(
     elif draft.part == "evals":
         why_not = "A new eval has no stored outputs: it has to be run first."
     elif runs.is_empty():
-        why_not = f"There is no stored run of {', '.join(draft.evals) or 'no eval'}."
+        of = f" of {', '.join(draft.evals)}" if draft.evals else ""
+        why_not = f"There is no stored run{of}."
     if why_not:
         return trial.result("not tried", why_not)
     if draft.part == "structural_expectations":

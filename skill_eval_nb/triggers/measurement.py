@@ -49,7 +49,7 @@ from skill_eval_nb.running.protocol import (
 from skill_eval_nb.running.skill import folder_beside
 from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
 from skill_eval_nb.text import brief, count, dollars
-from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
+from skill_eval_nb.view import Block, Card, Cards, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.jobs import PLANNED, STARTED
 from skill_eval_nb.workspace.writing import who
@@ -117,6 +117,8 @@ class Price:
     cap_usd: float | None
 
     def __str__(self) -> str:
+        if not self.attempts:
+            return "all are made already"
         calls = f"{count(self.attempts, 'attempt')} to be made, {count(self.calls, 'call')} at most"
         return f"{calls}; {self.usd}"
 
@@ -348,7 +350,7 @@ class Measured(Shown):
         yield Title(title, "; ".join(filter(None, facts)))
         yield Text(self.description, soft=True)
         yield from (Mark("warning", "doubt", doubt) for doubt in self.doubts["message"])
-        yield from (Text(_scores(row), "by query:") for row in self.scores.to_dicts())
+        yield from (Cards(_scores(row)) for row in self.scores.to_dicts())
         rows = [
             (
                 brief(row["query"], LONGEST),
@@ -361,13 +363,12 @@ class Measured(Shown):
         yield Table(("query", "should", "triggered", "instead"), rows)
 
 
-def _scores(row: Mapping[str, Any]) -> str:
-    scores = (
-        f"{name} {row[key]:.2f} ({row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f})"
+def _scores(row: Mapping[str, Any]) -> list[Card]:
+    return [
+        Card(f"{row[key]:.2f}", f"{name} ({row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f})")
         for key, name in SCORES.items()
         if row[key] is not None
-    )
-    return ", ".join(scores) or "no score is defined"
+    ]
 
 
 def _rate(row: Mapping[str, Any]) -> str:

@@ -111,9 +111,7 @@ class RunForm(PaidForm):
     executor: str = form_field("Executor", "executor", default=OFFLINE)
     model: str | None = form_field("Model", "model", default=EXECUTOR)
     runs: int | None = form_field("Runs of a query", default=3, least=1)
-    others: str = form_field(
-        "Other skills on offer", "text", default="bundled", placeholder=ON_OFFER
-    )
+    others: str = form_field("Skills beside it", "text", default="bundled", placeholder=ON_OFFER)
     concurrency: int | None = form_field("Runs at a time", default=4, least=1)
     again: bool = form_field("Make the runs that errored again", "tick")
 

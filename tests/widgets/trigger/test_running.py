@@ -35,7 +35,7 @@ def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
     assert again.attempts == measured.attempts
     says = shown(panel)
     row = measured.scores.row(0, named=True)
-    assert f"recall {row['recall']:.2f}" in says
+    assert f"{row['recall']:.2f}recall (" in says
     assert "All runs are there" in says
     assert button(panel, "Start").get("disabled")
     for rate in measured.rates.iter_rows(named=True):
