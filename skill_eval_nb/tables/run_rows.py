@@ -126,11 +126,12 @@ def _compare_summary(
     other_count = summary.passed is not None and summary.passed != passed
     other_rate = summary.pass_rate is not None and abs(summary.pass_rate - rate) > 0.011
     if other_count or other_rate:
-        message = f"the verdicts say {rate:.0%} ({passed} passed), the summary not: they were used"
         wrong = "pass_rate" if other_rate else "passed"
+        stated = f"the summary's {wrong} is {getattr(summary, wrong):g}"
+        message = f"{stated}, the verdicts say {rate:.0%} ({passed} passed) and were used"
         keys = origin.keys.items() if (origin := origin_of(summary)) else ()
-        key = next((key for key, field in keys if field == wrong), None)  # it may stand at the top
-        where = f"$..{key}" if key else "$.summary"
+        # Its key may stand at the top.
+        where = next((f"$..{key}" for key, field in keys if field == wrong), "$.summary")
         problems.add("warning", "disagree", path, message, where=where)
 
 

@@ -81,7 +81,7 @@ def find_contradictions(benchmark: Benchmark) -> Iterator[tuple[str, str]]:
         verdicts = [one.passed for one in run.expectations]
         counted = verdicts.count(True)
         if verdicts and None not in verdicts and passed not in (None, counted):
-            yield where, f"passed is {passed}, but {counted} expectations passed"
+            yield f"runs[{index}]", f"passed is {passed}, but {counted} expectations passed"
 
 
 def iteration_named(iteration: str | int | None, known: Collection[str]) -> str:

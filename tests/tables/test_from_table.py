@@ -226,6 +226,7 @@ COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     "empty cells that are said": (met("✓", ""), {"words": {"": False}}, [0.5], set()),
     "verdicts without a check": (runs("PASS", "FAIL", name="verdict"), {}, [1.0, 0.0], set()),
     "half a scale": (runs(0.5, 1.0, 7.0), {}, [None] * 3, {"not-a-figure"}),
+    "marks below 0": (met("met", **{"rubric:tone": -1}), {}, [1.0], {"not-a-figure"}),
     "percentages and shares": (runs(90, 80, 0.5), {}, [None] * 3, {"not-a-figure"}),
     "rates in percent": (changed("reward", lambda one: one * 100), {}, REWARDS, {"converted"}),
     "text for a figure": (changed("reward", lambda _: "good"), {}, NOTHING, {"not-a-figure"}),

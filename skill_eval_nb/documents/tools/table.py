@@ -194,7 +194,7 @@ def _scale_of(role: str, known: Sequence[float]) -> tuple[float, str]:
     if role == "pass_rate" and len(high) * 2 > sum(value != 0 for value in known):
         if max(high) <= 100 and not any(0 < value < 1 for value in known):
             return 0.01, "percentages: read as shares of 1"
-    elif role == "rating" and any(known) and set(known) != {1}:
+    elif role == "rating" and max(known, default=0) > 0 and set(known) != {1}:
         top = next((top for top in (1, 5, 10, 100) if max(known) <= top), 5)
         return 5 / top, f"scores up to {top}: read as scores up to 5" if top != 5 else ""
     return 1, ""
