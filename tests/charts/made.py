@@ -66,11 +66,6 @@ def rated(evals: dict[str, tuple], metric: str = "pass_rate", **more: Any) -> Wo
     )
 
 
-def paired(*differences: float) -> Workspace:
-    """An eval for each difference, a run on each side."""
-    return rated({str(n): ([0.5 + by], [0.5]) for n, by in enumerate(differences)})
-
-
 def steps(*rates: tuple, workspaces: Any = ("w",), names: Any = None, **more: Any) -> Workspace:
     """A workspace of a run an iteration and side: (0.5, 0.25), (0.6, None)."""
     names = names or [f"iteration-{at}" for at in range(1, len(rates) + 1)]
@@ -113,23 +108,12 @@ def given_to(side: str, *scores: float, dimension: str = "Clarity") -> list[Row]
     return [{"configuration": side, "dimension": dimension, "score": score} for score in scores]
 
 
-def grid(scores: list[list[float]], dimension: str = "Clarity", **keys: Any) -> list[Row]:
+def grid(scores: list[list[float]], judging: int = 1) -> list[Row]:
     """Rows of scores: one list an eval, of its runs."""
     return [
-        {"eval_id": str(at), "run_number": run, "score": float(score), "dimension": dimension}
-        | keys
+        {"eval_id": str(at), "run_number": run, "score": float(score), "judging": judging}
         for at, runs in enumerate(scores)
         for run, score in enumerate(runs, 1)
-    ]
-
-
-def factorial(of_evals: int, of_runs: int, of_judgings: int, n: int = 3, **keys: Any) -> list[Row]:
-    """Scores of n evals × n runs × n judgings with steps of these sizes."""
-    at = [3.0 + at - (n - 1) / 2 for at in range(n)]
-    return [
-        row | {"judging": judging + 1, "score": row["score"] + of_judgings * judging}
-        for judging in range(n)
-        for row in grid([[of_evals * one + of_runs * run for run in at] for one in at], **keys)
     ]
 
 

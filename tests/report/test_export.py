@@ -329,28 +329,6 @@ def test_a_part_has_its_own_rows_and_problems():
     assert (part.runs.height, {*part.problems["path"]}) == (len(rows) / 2, {own, suite})
 
 
-ORDERS = [
-    ({"iteration-10": None, "iteration-9": None}, ["iteration-9", "iteration-10"]),
-    ({"iteration-2": None, "iteration-main": None}, ["iteration-main", "iteration-2"]),
-    ({"iteration-2": "2026-03-01", "final": "2026-04-01"}, ["iteration-2", "final"]),
-    ({"iteration-2": "2026-03-01", "base": "2026-02-01"}, ["base", "iteration-2"]),
-    ({"after": "2026-02-01", "before": "2026-01-01"}, ["before", "after"]),
-]
-
-
-@pytest.mark.parametrize(("begun", "order"), ORDERS)
-def test_the_newest_iteration_is_last_in_reports_and_figures(begun, order):
-    rows = [
-        run("1", side, 1, 1.0, iteration=name, started_at=stamp and f"{stamp}T12:00:00Z")
-        for name, stamp in begun.items()
-        for side in SIDES
-    ]
-    ws = workspace(runs=rows)
-    assert [place.iteration for place in slices(ws)] == order
-    for figures in (stats.summarize, stats.deltas, stats.deltas_by_eval, stats.pass_at_k):
-        assert list(dict.fromkeys(figures(ws)["iteration"])) == order
-
-
 def test_several_models_are_a_slice_each_and_together_all_there_is():
     rows = of_two_models("a/b", HOSTILE[2])
     checks = [check(row, "c", True) for row in rows]
