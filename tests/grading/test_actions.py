@@ -55,25 +55,6 @@ def stream() -> list[dict[str, Any]]:
     return [*events, {"type": "result", "subtype": "success", "usage": spent}]
 
 
-def functions() -> list[dict[str, Any]]:
-    """As inspect_ai's messages have it: flat functions, with arguments that are no text."""
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
-    for message in answers():
-        blocks = message["content"]
-        if message["role"] == "user":
-            result = {"tool_call_id": blocks[0]["tool_use_id"], "content": blocks[0]["content"]}
-            messages.append({"role": "tool", **result})
-            continue
-        made = [
-            {"id": one["id"], "function": one["name"], "arguments": one["input"]}
-            for one in blocks
-            if one["type"] == "tool_use"
-        ]
-        words = "" if made else "Done."
-        messages.append({"role": "assistant", "content": words, "tool_calls": made})
-    return messages
-
-
 def trajectory() -> dict[str, Any]:
     data = [
         {"toolName": name.lower(), "toolCallId": f"c{turn}{n}", "arguments": given}
@@ -88,15 +69,9 @@ def lines(events: list[Any]) -> str:
     return "".join(json.dumps(event) + "\n" for event in events)
 
 
-FORMS = {
-    "a stream of Claude Code, of ours, of plugin eval": lines(stream()),
-    "messages": json.dumps(answers()),
-    "a sample of inspect_ai": json.dumps({"id": 1, "messages": functions()}),
-    "a trial of Vally": json.dumps(trajectory()),
-}
-TURNS = dict.fromkeys(FORMS, 5) | {"a trial of Vally": None}
-TOKENS: dict[str, int | None] = dict.fromkeys(FORMS, None)
-TOKENS["a stream of Claude Code, of ours, of plugin eval"] = SPENT
+STREAM, TRIAL = lines(stream()), json.dumps(trajectory())
+FORMS = {"a stream": (STREAM, 5, SPENT), "a trial of Vally": (TRIAL, None, None)}
+"""Transcripts, with their turns and tokens; which others are read: documents/test_transcript.py."""
 
 P, F, N = True, False, None
 CASES = [
@@ -138,18 +113,19 @@ def found(folder: Any, text: str, kind: str, **fields: Any) -> tuple[bool | None
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_verdicts(form: str, tmp_path: Any) -> None:
-    of_vally = form == "a trial of Vally"  # it does not say which calls were one answer
+    text, turns, tokens = FORMS[form]
     for kind, fields, passed, evidence in CASES:
-        mark, said = found(tmp_path, FORMS[form], kind, **fields)
+        mark, said = found(tmp_path, text, kind, **fields)
         assert mark is passed, (kind, fields, said)
-        assert of_vally or evidence in said, (kind, fields, said)
-    for kind, number in (("max_turns", TURNS[form]), ("max_tokens", TOKENS[form])):
+        # A trial does not say which calls were one answer.
+        assert form != "a stream" or evidence in said, (kind, fields, said)
+    for kind, number in (("max_turns", turns), ("max_tokens", tokens)):
         for most in (number or 0, (number or 1) - 1):
-            mark, said = found(tmp_path, FORMS[form], kind, count=most)
+            mark, said = found(tmp_path, text, kind, count=most)
             expected = None if number is None else number <= most
             assert mark is expected, (kind, said)
             assert number is None or f"{number} {kind[4:]} in t.jsonl; wanted at most" in said
-        assert found(tmp_path, FORMS[form], kind)[0] is None
+        assert found(tmp_path, text, kind)[0] is None
 
 
 SKILL_MD = "---\nname: tidy\ndescription: Tidies.\n---\n"
@@ -212,11 +188,6 @@ def test_what_may_have_happened_is_not_scored(gap: str, tmp_path: Any) -> None:
         assert checked(tmp_path, kind, transcript=None, **fields).passed is None
 
 
-def test_calls_whose_ids_come_again_are_further_calls(tmp_path: Any) -> None:
-    text = call("Bash", "a", command="ls") + call("Bash", "a", command="rm x")
-    assert found(tmp_path, text, "command_matches", match="rm")[0] is True
-
-
 FIELDS: dict[str, Any] = {
     "tool": "{a,b,*}*",
     "tools": ["*", "B?sh"],
@@ -260,7 +231,7 @@ def test_a_stored_run_of_somebody_s_is_graded_by_its_transcript(tmp_path: Any) -
         {"id": "S3", "type": "max_turns", "count": 5},
     ]
     evals = {"evals": [{"id": 1, "prompt": "Go", "structural_expectations": checks}]}
-    files = {"evals.json": evals, f"{RUN}/transcript.jsonl": FORMS["messages"]}
+    files = {"evals.json": evals, f"{RUN}/transcript.jsonl": STREAM}
     lay(tmp_path, {**files, f"{RUN}/timing.json": {"duration_ms": 1}})
     assert run("grade", tmp_path, "--layer", "structural").exit_code == 0
     structural = json.loads((tmp_path / RUN / "structural.json").read_text())
@@ -339,10 +310,6 @@ def session(*, is_wrong: bool) -> list[dict[str, Any]]:
     ]
 
 
-MESSAGES = {
-    is_wrong: [one["message"] for one in session(is_wrong=is_wrong) if "message" in one]
-    for is_wrong in (True, False)
-}
 DEEP: dict[str, Any] = {"content": None}
 for _ in range(300):
     DEEP = {"content": [DEEP]}
@@ -363,13 +330,14 @@ for _ in range(300):
         ("t.jsonl", lines([{"type": "tool_result", "is_error": True, **DEEP}]), False, ""),
         # A transcript of messages says itself which call failed.
         *(
-            (name, text, not is_wrong, f"{name}:{place}: Bash failed: Exit code 1")
-            for is_wrong, messages in MESSAGES.items()
-            for name, text, place in (
-                ("t.jsonl", lines(session(is_wrong=is_wrong)), "3"),
-                ("t.json", json.dumps(messages, indent=2), "message 2"),
-                ("t.json", json.dumps({"messages": messages}), "message 2"),
-            )
+            ("t.jsonl", lines(session(is_wrong=one)), not one, "t.jsonl:3: Bash failed: Exit code")
+            for one in (True, False)
+        ),
+        (
+            "t.json",
+            json.dumps([one["message"] for one in session(is_wrong=True)[1:3]]),
+            False,
+            "t.json:message 2: Bash failed: Exit code 1",
         ),
         # A run may end badly.
         *(

@@ -40,12 +40,9 @@ def read(who: str, raw: Any) -> Any:
                 ("dimensions.1", ..., "dimensions not answered: depth"),
                 ("dimensions.0.name", "Clarity", 'there is no dimension "Clarity"'),
                 ("dimensions.1.name", "clarity", "`clarity` is there twice"),
-                ("expectations.0.id", "E7", "expectations not answered: E1"),
                 ("dimensions.0.evidence", " -", "dimension `clarity` has no evidence"),
                 ("expectations.1.passed", "yes", 'passed` is "yes", not true or false'),
                 ("dimensions.0.score", 6, "is 6, not one of 1, 2, 3, 4, 5"),
-                ("dimensions.0.score", 4.0, "is 4.0, not a whole number"),
-                ("dimensions", {}, "`dimensions` is {}, not a list"),
                 ("claims", ..., "the answer lacks claims"),
                 ("user_notes.workarounds", [1], "`user_notes.workarounds[0]` is 1, not a text"),
             )
@@ -57,15 +54,11 @@ def read(who: str, raw: Any) -> Any:
                 ("winner", "B", "the winner is B, which is scored lower"),
                 ("reasoning", " … ", "has no reasoning"),
                 ("scores.1.evidence_b", "", "score `C2`, B has no evidence_b"),
-                ("scores", [], "scores not answered: C1, C2, C3"),
-                ("expectations.1.evidence_a", None, "evidence_a` is null, not a text"),
-                ("quality_a.score", 11, "not one of 1, 2"),
             )
         ),
         *(
             ("analyst", path, value, fault)
             for path, value, fault in (
-                ("instruction_following.winner.score", 11, "not one of 1, 2"),
                 ("transcript_insights.winner_execution_pattern", " ", "has no winner_execution_p"),
                 ("improvement_suggestions.0.priority", "urgent", "not one of high, medium, low"),
                 ("improvement_suggestions.0.suggestion", "", "suggestion 1 has no suggestion"),

@@ -64,14 +64,9 @@ def test_it_works_in_its_folder(folder, as_given):
     [
         "cat /etc/shadow",
         "cat {secret}",
-        "cat ../secret.txt",
         "ln -s {secret} link && cat link",
-        "ln -s {parent} up && cat up/secret.txt",
         "ln {secret} hard && cat hard",
         "cat /proc/1/root{secret}",
-        "cat /proc/1/cwd/../secret.txt",
-        "cat /proc/self/root{secret}",
-        "cp -r {parent} copy; grep -r . copy",
         "grep -rs canary-5f1 / --exclude-dir=proc --exclude-dir=usr --exclude-dir=lib",
         "ls -a ~ /home /root; cat ~/.bash_history ~/.ssh/*",
         "mount --bind / /mnt; unshare --user --map-root-user cat {secret}",
@@ -81,7 +76,6 @@ def test_it_works_in_its_folder(folder, as_given):
         "echo changed > /skill/x && echo done",
         "echo 1 > /proc/sys/kernel/core_uses_pid && echo done",
         "echo '|/box/own' > /proc/sys/kernel/core_pattern && echo done",
-        "echo b > /proc/sysrq-trigger && echo done",
         "chmod 600 /dev/null && echo done",
     ],
 )

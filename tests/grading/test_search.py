@@ -24,13 +24,10 @@ from tests.grading.made import checked, lay, wanted
 
 HANGING = {
     "overlapping choices": (r"^(a|aa)+$", "a" * 5000 + "!"),
-    "twenty wildcards": (r"^(.*a){20}$", "a" * 4000 + "b"),
-    "e-mail": (r"^([a-zA-Z0-9]+([._-]?[a-zA-Z0-9]+)*)+@?$", "a" * 3000 + "!"),
     "trailing blanks": (r"\s+$", " " * 200_000 + "x"),
     "back reference": (r"([a-z]+)*\d\1", "abc" * 1500),
     "counted thrice": (r"((a{1,30}){1,30}){1,30}b", "a" * 3000 + "cb"),
     "fields": (r"(?s)^(.*?,){30}P", "1," * 2000 + "\n"),
-    "quoted": (r'^"(?:[^"\\]|\\.|[^"])*"$', '"' + "a" * 4000),
 }
 """Patterns that keep Python's `re` busy for ages, with the text that does it."""
 

@@ -27,7 +27,6 @@ from skill_eval_nb.models import (
 from skill_eval_nb.models import client as retry
 from tests.models.scripted import (
     CUT,
-    HANG_UP,
     REQUEST,
     SILENCE,
     Answer,
@@ -150,7 +149,7 @@ def test_too_much_for_one_batch_becomes_several(
 
 @pytest.mark.parametrize(
     ("answer", "taken"),
-    [*((one, True) for one in (CUT, HANG_UP, SILENCE, bad(500), bad(504))), (bad(400), False)],
+    [*((one, True) for one in (CUT, SILENCE, bad(500))), (bad(400), False)],
 )
 def test_a_batch_that_may_have_been_taken_is_paid_for_and_not_submitted_again(
     monkeypatch: pytest.MonkeyPatch, answer: Answer, taken: bool

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn, Tally
+from skill_eval_nb.models import Connection, Tally
 from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.running.protocol import Execution, Limits, Skill, Task
 from tests.bubblewrap import required
 from tests.corpus.build import lay
 from tests.models.scripted import Answer, Scripted, Seen, message, plain
-from tests.stand_in import serve
+from tests.stand_in import RiggedStandIn, serve
 
 NAME = "zebrafinch"
 BODY = """# How it is done
@@ -138,7 +138,7 @@ def scripted_agent(commands: Mapping[str, Sequence[str]]) -> Iterator[Scripted]:
         wanted = next(steps for word, steps in commands.items() if word in first)
         return answered(request, [*(use("Bash", command=one) for one in wanted), say(DONE)])
 
-    with serve(StandIn()) as judge, Scripted(said) as server:
+    with serve(RiggedStandIn()) as judge, Scripted(said) as server:
         yield server
 
 

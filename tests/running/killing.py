@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_eval_nb.running.files import work_folders
-from tests.running.made_plans import make_skill
+from tests.running.made_jobs import make_skill
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Plan

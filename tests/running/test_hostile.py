@@ -30,8 +30,7 @@ from tests.corpus.build import lay
 from tests.grading.made import MIB, marker, running
 from tests.models.scripted import Scripted, good
 from tests.running.agents import DONE, scripted_agent
-from tests.running.made_jobs import job_plan, until
-from tests.running.made_plans import make_skill
+from tests.running.made_jobs import job_plan, make_skill, until
 
 pytestmark = bubblewrap.needed
 
@@ -54,11 +53,9 @@ class Host:
         away = f'trap "" TERM HUP; sleep {mark}4'
         keys = "env; cat /proc/*/environ | tr '\\0' '\\n' | grep -aE 'API_KEY|AUTH_TOKEN'"
         return {
-            "shadow": "cat /etc/shadow",
             "outside": f"cat {diary}; echo bad > {diary}; ln -s {diary} l; cat l; echo bad > l",
             "network": f"exec 3<>/dev/tcp/127.0.0.1/{port} && printf 'GET / HTTP/1.0\\n\\n' >&3",
             "key": f"{keys} || exit 3",
-            "fork": f"while :; do sleep {mark}1 & done",
             "disk": f"for i in $(seq 99); do fallocate -l 30M f$i; sleep 0.1; done; sleep {mark}2",
             "sleep": f"trap '' TERM INT HUP; while :; do sleep {mark}3; done",
             "child": f"(setsid nohup sh -c '{away}; :' <&- >&- 2>&- &); echo go",
@@ -82,7 +79,7 @@ def host(tmp_path_factory) -> Iterator[Host]:
         yield Host(diary, server, marker())
 
 
-LIMITS = {"processes": 60, "disk_bytes": 100 * MIB}
+LIMITS = {"disk_bytes": 100 * MIB}
 ENDLESS = 12.0
 """Seconds that a run may take which would not end by itself."""
 OPTIONS = {"messages-api": {"command": BoxLimits(seconds=6.0, **LIMITS)}, "claude-code": {}}
@@ -129,15 +126,11 @@ def attacked(agent, host, tmp_path_factory) -> dict[str, dict[str, Any]]:
 
 
 SAID = {
-    "shadow": "/etc/shadow: No such file",
     "outside": "diary.txt: No such file",
     "network": "Connection refused",
     "key": "PATH=",
 }
-TOO_MUCH = {
-    "fork": "more than 60 processes at one time",
-    "disk": "its folder grew by more than 100 MiB",
-}
+TOO_MUCH = "its folder grew by more than 100 MiB"
 TOO_LONG = {
     "messages-api": "it took longer than 6 s",
     "claude-code": f"had not finished after {ENDLESS:.0f} seconds, its limit",
@@ -159,7 +152,7 @@ def test_an_agent_reaches_nothing_and_leaves_nothing_and_what_takes_too_much_is_
         host.assert_in_no(one["texts"])
     assert host.diary.read_text() == DIARY
     assert host.server.seen == []
-    for attack, words in {**TOO_MUCH, "sleep": TOO_LONG[agent]}.items():
+    for attack, words in {"disk": TOO_MUCH, "sleep": TOO_LONG[agent]}.items():
         one = attacked[attack]
         assert words in one["text"]
         if agent == "messages-api":  # the command is ended, and the agent goes on

@@ -30,8 +30,7 @@ from skill_eval_nb.running.files import (
 from skill_eval_nb.running.steps import as_lines, as_markdown, metrics_of, timing_of
 from skill_eval_nb.running.suite import find_inputs
 from tests.corpus.build import lay
-from tests.running.made_jobs import job_plan
-from tests.running.made_plans import make_skill, steps_of
+from tests.running.made_jobs import job_plan, make_skill, steps_of
 from tests.stand_in import RiggedStandIn
 
 

@@ -27,12 +27,12 @@ from skill_eval_nb.running.suite import folder_names
 from skill_eval_nb.workspace.folders import is_eval
 from tests.corpus.build import lay
 from tests.golden import hold, lines_of
-from tests.running.made_plans import EVALS, SKILL, Fake, make_skill, plan, steps_of
+from tests.running.made_jobs import EVALS, SKILL, Writer, make_skill, plan, steps_of
 
 DEAR, CHEAP = Rates(6, 30, 0.6, 7.5, 12, 0.5), Rates(3, 15, 0.3, 3.75, 6, 0.5)
 PRICES = Prices("2026-01", {"claude-opus-4-8": DEAR, "claude-sonnet-5": CHEAP})
 REAL = {
-    "executor": Fake("real"),
+    "executor": Writer(name="real"),
     "executor_model": "claude-sonnet-5",
     "judge_model": "claude-opus-4-8",
 }
@@ -75,7 +75,7 @@ def test_a_plan_writes_nothing_and_offers_each_side_what_it_names(tmp_path):
 WRONG: dict[str, Any] = {"runs": 0, "judgings": -1, "concurrency": 0, "iteration": 0}
 WRONG |= {"budget_usd": -1, "limits": Limits(turns=0, seconds=float("inf")), "sandbox": "docker"}
 WRONG |= {"configurations": ["with_skill", "old_skill", "run-1", "../x"]}
-WRONG |= {"executor": Fake("real", reason="no box"), "executor_options": {"x": 1}}
+WRONG |= {"executor": Writer(name="real", reason="no box"), "executor_options": {"x": 1}}
 MISSPELT = {**REAL, "executor_model": "claude-sonet-5"}
 SAME_MODEL = {**REAL, "judge_model": "claude-sonnet-5"}
 PLANS: dict[str, dict[str, Any]] = {
@@ -139,8 +139,8 @@ SAME: list[dict[str, Any]] = [{"runs": 3}, {"judgings": 2}, {"judgings": 0}, {"b
 SAME += [{"concurrency": 2}, {"retry_errored": True}]
 OTHER = {
     "seed": {"seed": 1},
-    "executor": {"executor": Fake("offline", StandIn(), detail=1)},
-    "executor ": {"executor": Fake("offline", StandIn(effect=0.2))},
+    "executor": {"executor": Writer(name="offline", stand_in=StandIn(), seed=1)},
+    "executor ": {"executor": Writer(name="offline", stand_in=StandIn(effect=0.2))},
     "executor_model": {"executor_model": "stand-in-2"},
     "judge": {"judge_model": "stand-in-judge-2"},
     "judge ": {"judge_per_dimension": True},
@@ -191,9 +191,6 @@ def test_the_estimate_is_of_what_is_missing_and_what_was_spent_counts(tmp_path):
     assert more.estimate.usd.high == pytest.approx(first.estimate.usd.high / 3)
     assert "$20.00; $19.50 is spent" in repr(more)
     assert any("$0.50 that is left of the budget" in one for one in more.warnings)
-
-
-# ── shown ────────────────────────────────────────────────────────────────────────────────────────
 
 
 # ── runs, their order and their folders ──────────────────────────────────────────────────────────

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ import httpx2
 
 from skill_eval_nb.models.stand_in import Role, StandIn, agent, reading
 from skill_eval_nb.models.stand_in.app import (
+    EVENTS,
     Batches,
     ComposedReply,
     RefusedRequest,
@@ -36,30 +36,19 @@ Kind = Literal[
     "bad_request_400",
     "unauthorized_401",
     "rate_limited_429",
-    "server_error_500",
-    "overloaded_529",
     "silence",
-    "cut",
     "stream_error",
     "refusal",
-    "max_tokens",
     "invalid_json",
-    "missing_dimensions",
     "no_evidence",
     "huge_output",
     "huge_answer",
 ]
 
 ERRORS: dict[str, tuple[int, str, str]] = {
-    "bad_request_400": (
-        400,
-        "invalid_request_error",
-        "The stand-in was set to refuse this request",
-    ),
+    "bad_request_400": (400, "invalid_request_error", "The stand-in was set to refuse this"),
     "unauthorized_401": (401, "authentication_error", "invalid x-api-key"),
     "rate_limited_429": (429, "rate_limit_error", "This request would exceed your rate limit"),
-    "server_error_500": (500, "api_error", "Internal server error"),
-    "overloaded_529": (529, "overloaded_error", "Overloaded"),
 }
 """Faults that come in place of an answer: status, the API's name, message."""
 
@@ -68,15 +57,13 @@ ERRORS: dict[str, tuple[int, str, str]] = {
 class Fault:
     """One way to misbehave, and whom it strikes.
 
-    Kinds: `bad_request_400`, `unauthorized_401`, `rate_limited_429` (with `retry-after`),
-    `server_error_500`, `overloaded_529` are error answers. `silence` never answers.
-    `cut` breaks the connection in the middle of the body or stream. `stream_error` sends an
-    error event in mid-stream (answered whole where the request did not ask for a stream).
-    `refusal` and `max_tokens` are stop reasons: no content, and half the answer. Of a judge:
-    `invalid_json`, `missing_dimensions` (the last one), `no_evidence` (all of it empty).
-    `huge_output` makes the executor write and print a file of `size` bytes with Bash; `huge_answer`
-    makes the text that long. A kind that does not apply to the request at hand (no Bash, no JSON
-    asked for) leaves the answer as it is.
+    Kinds: `bad_request_400`, `unauthorized_401`, `rate_limited_429` (with `retry-after`) are error
+    answers. `silence` never answers, and expires in a batch. `stream_error` sends an error event in
+    mid-stream (answered whole where the request did not ask for a stream). `refusal` is a stop
+    reason, without content. `invalid_json` is half an answer; of a judge, `no_evidence` empties all
+    evidence. `huge_output` makes the executor write and print a file of `size` bytes with Bash;
+    `huge_answer` makes the text that long. A kind that does not apply to the request at hand (no
+    Bash, no JSON asked for) leaves the answer as it is.
 
     Attributes:
         kind: What happens.
@@ -95,31 +82,6 @@ class Fault:
     holds: str | None = None
     retry_after: float | None = 1.0
     size: int = 20_000_000
-
-
-class Misfortune:
-    """Counts what each fault aims at, and tells which one strikes."""
-
-    def __init__(self, faults: tuple[Fault, ...]) -> None:
-        self._faults = faults
-        self._seen: Counter[tuple[int, str]] = Counter()
-        self._calls: Counter[int] = Counter()
-
-    def strike(self, role: Role, session: str, body: str) -> Fault | None:
-        """The first fault that strikes this request; every one that it aims at is counted."""
-        struck: Fault | None = None
-        for number, fault in enumerate(self._faults):
-            if fault.role not in (None, role) or (fault.holds or "") not in body:
-                continue
-            self._calls[number] += 1
-            call = self._calls[number]
-            self._seen[number, session] += 1
-            seen = self._seen[number, session]
-            late = fault.first is not None and seen > fault.first
-            elsewhere = fault.calls and call not in fault.calls
-            if not (struck or late or elsewhere):
-                struck = fault
-        return struck
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +150,8 @@ class RiggedApp(ValidatingApp):
         super().__init__(stand_in)
         self.rigged = stand_in
         self.batches = RiggedBatches(stand_in.batch_seconds, self.answer_in_batch)
-        self._misfortune = Misfortune(stand_in.faults)
+        self._of_session: Counter[tuple[int, str]] = Counter()
+        self._calls: Counter[int] = Counter()
         self._fault: Fault | None = None
         self._noted: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -201,18 +164,17 @@ class RiggedApp(ValidatingApp):
             self._write(request)
             message = request.url.path.endswith("/messages") and response.status_code == 200
             if message:
-                kind = self._fault and self._fault.kind
-                response.extensions |= {"delay": self.rigged.latency, "fault": kind}
+                silent = self._fault is not None and self._fault.kind == "silence"
+                response.extensions |= {"delay": self.rigged.latency, "silent": silent}
             return response
 
     def stream(self, message: Mapping[str, Any]) -> httpx2.Response:
         response = super().stream(message)
         if self._fault and self._fault.kind == "stream_error":
             pieces = tuple(stream_events(message))
-            _, kind, words = ERRORS["overloaded_529"]
-            broken = event(RefusedRequest(529, kind, words).body("req_broken"))
+            broken = event(RefusedRequest(529, "overloaded_error", "Busy").body("req_broken"))
             half = b"".join((*pieces[: len(pieces) // 2], broken))
-            return httpx2.Response(200, headers=_typed(response), content=half)
+            return httpx2.Response(200, headers=EVENTS, content=half)
         return response
 
     def answer_message(self, request: Any, *, tier: str = "standard") -> dict[str, Any]:
@@ -237,7 +199,7 @@ class RiggedApp(ValidatingApp):
         fault = self._fault and self._fault.kind
         self._log({"via": "batch", "method": "POST", "path": "/v1/messages", "body": request})
         self._fault, self._noted = None, outer
-        return {"type": "expired"} if fault in ("silence", "cut") else result
+        return {"type": "expired"} if fault == "silence" else result
 
     def _strike(self, request: Mapping[str, Any]) -> None:
         """Note whose call it is, and find the fault that strikes it.
@@ -247,12 +209,26 @@ class RiggedApp(ValidatingApp):
         """
         role, session = reading.role_of(request), reading.session_of(request)
         self._noted |= {"role": role, "session": session}
-        text = json.dumps(request, ensure_ascii=False)
-        fault = self._fault = self._misfortune.strike(role, session, text)
+        body = json.dumps(request, ensure_ascii=False)
+        fault = self._fault = self._choose_fault(role, session, body)
         if fault and fault.kind in ERRORS:
             waits = fault.kind == "rate_limited_429" and fault.retry_after is not None
             headers = {"retry-after": f"{fault.retry_after:g}"} if waits else {}
             raise RefusedRequest(*ERRORS[fault.kind], headers)
+
+    def _choose_fault(self, role: Role, session: str, body: str) -> Fault | None:
+        """The first fault that strikes this request; every one that it aims at is counted."""
+        struck: Fault | None = None
+        for number, fault in enumerate(self.rigged.faults):
+            if fault.role not in (None, role) or (fault.holds or "") not in body:
+                continue
+            self._calls[number] += 1
+            self._of_session[number, session] += 1
+            late = fault.first is not None and self._of_session[number, session] > fault.first
+            elsewhere = fault.calls and self._calls[number] not in fault.calls
+            if not (struck or late or elsewhere):
+                struck = fault
+        return struck
 
     def _write(self, request: httpx2.Request) -> None:
         headers = {name.lower(): value for name, value in request.headers.items()}
@@ -272,10 +248,6 @@ class RiggedApp(ValidatingApp):
             write(self.rigged.log, least | self._noted | dict(line))
 
 
-def _typed(response: httpx2.Response) -> dict[str, str]:
-    return {"content-type": response.headers["content-type"]}
-
-
 # ── what a fault makes of an answer ────────────────────────────────────────────────────────────
 
 
@@ -289,49 +261,26 @@ def _spoil(
         case "huge_answer":
             text = {"type": "text", "text": "huge " * (fault.size // 5)}
             return limit([text], "end_turn", allowed)
-        case "max_tokens":
-            half = min(allowed, reply.output_tokens // 2)
-            return limit(reply.content, reply.stop_reason, half)
         case "huge_output" if role == "executor":
             situation = agent.Situation(app.stand_in, request)
             command = f"head -c {fault.size} /dev/zero | tr '\\0' x | tee {HUGE}"
             step = next(agent.bash(situation, "This will be large.", command), None)
             if step and not any(use.input.get("command") == command for use in situation.uses):
                 return limit(agent.use(situation, step), "tool_use", allowed)
-        case _ if role != "executor" and reply.content:
+        case "invalid_json" | "no_evidence" if role != "executor" and reply.content:
             text = reply.content[0]["text"]
-            if role == "judge" and reply.stop_reason == "end_turn":
-                text = json.dumps(_wrong(json.loads(text), fault.kind), ensure_ascii=False)
             if fault.kind == "invalid_json":
                 text = text[: max(1, len(text) // 2)] + " … and so on"
+            elif role == "judge":
+                answer = json.loads(text)
+                for one in (*answer["dimensions"], *answer["expectations"]):
+                    one["evidence"] = ""
+                text = json.dumps(answer, ensure_ascii=False)
             return limit([{"type": "text", "text": text}], reply.stop_reason, allowed)
     return reply
 
 
-def _wrong(answer: dict[str, Any], kind: str) -> dict[str, Any]:
-    """A judge's answer, as wrong as the fault has it."""
-    scores = answer.get("dimensions") or []
-    checks = answer.get("expectations") or []
-    if kind == "missing_dimensions":
-        return {**answer, "dimensions": scores[:-1]}
-    if kind == "no_evidence":
-        return {
-            **answer,
-            "dimensions": [{**score, "evidence": ""} for score in scores],
-            "expectations": [{**check, "evidence": ""} for check in checks],
-        }
-    return answer
-
-
 # ── two ways to it: a transport in process, and an HTTP server ─────────────────────────────────
-
-
-def rigged(stand_in: StandIn) -> RiggedStandIn:
-    """A stand-in as a rigged one that does nothing of its own."""
-    if isinstance(stand_in, RiggedStandIn):
-        return stand_in
-    fields = {one.name: getattr(stand_in, one.name) for one in dataclasses.fields(stand_in)}
-    return RiggedStandIn(**fields)
 
 
 @transport.register
@@ -340,14 +289,10 @@ def _(stand_in: RiggedStandIn) -> httpx2.AsyncBaseTransport:
 
     async def handle(request: httpx2.Request) -> httpx2.Response:
         response = app.answer(request)
-        fault = response.extensions.get("fault")
-        if fault == "silence":  # whoever waits leaves when it likes
+        if response.extensions.get("silent"):  # whoever waits leaves when it likes
             await asyncio.Event().wait()
         await asyncio.sleep(response.extensions.get("delay", 0.0))
-        if fault != "cut":
-            return unread(response)
-        half = _half(response.content)
-        return httpx2.Response(response.status_code, headers=_typed(response), content=half)
+        return unread(response)
 
     return httpx2.MockTransport(handle)
 
@@ -358,30 +303,22 @@ def _(stand_in: StandIn) -> httpx2.AsyncBaseTransport:
     return httpx2.MockTransport(lambda request: unread(app.answer(request)))
 
 
-async def _half(body: bytes) -> AsyncIterator[bytes]:
-    yield body[: len(body) // 2]
-    raise httpx2.RemoteProtocolError("the stand-in cut the connection, as it was set to")
-
-
 @contextmanager
-def serve(stand_in: StandIn) -> Iterator[str]:
+def serve(stand_in: RiggedStandIn) -> Iterator[str]:
     """Serve the stand-in on this machine, and give its address."""
-    app = RiggedApp(rigged(stand_in))
+    app = RiggedApp(stand_in)
 
     def say(seen: Seen) -> Answer:
         url = f"http://stand-in{seen.path}"
         about: dict[str, Any] = {"headers": seen.headers, "content": seen.body}
         request = httpx2.Request(seen.method, url, extensions={"via": "server"}, **about)
         response = app.answer(request)
-        told, body = response.extensions, response.content
-        sent = len(body) // 2 if told.get("fault") == "cut" else len(body)
-        headers = {n: v for n, v in response.headers.items() if n.lower() != "content-length"}
+        told = response.extensions
         return Answer(
             status=response.status_code,
-            body=body[:sent],
-            headers=headers,
-            promised=len(body),
-            silent=60.0 if told.get("fault") == "silence" else 0.0,
+            body=response.content,
+            headers={n: v for n, v in response.headers.items() if n.lower() != "content-length"},
+            silent=60.0 if told.get("silent") else 0.0,
             late=told.get("delay", 0.0),
         )
 

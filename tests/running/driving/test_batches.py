@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running import batch as batching
 from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Limits
@@ -92,7 +92,7 @@ def test_what_a_batch_did_not_answer_is_judged_alone_and_a_refusal_is_an_errored
 
 
 def test_a_budget_that_holds_some_judgings_judges_those(tmp_path):
-    with serve(StandIn()) as address:
+    with serve(RiggedStandIn()) as address:
         progress = start(tmp_path, address, budget_usd=0.02).wait(60)
         assert progress.status == "partial", progress
         assert progress.finished < 6

@@ -27,8 +27,7 @@ from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.tables import check
 from tests.golden import hold, lines_of
-from tests.running.made_jobs import Writer, job_plan, until
-from tests.running.made_plans import make_skill, steps_of
+from tests.running.made_jobs import Writer, job_plan, make_skill, steps_of, until
 from tests.stand_in import Fault, RiggedStandIn
 
 

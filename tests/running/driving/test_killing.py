@@ -14,8 +14,7 @@ from jupyter_client.manager import start_new_kernel
 from skill_eval_nb.running.journal import read_journal
 from tests.checkout import ROOT
 from tests.running import killing
-from tests.running.made_jobs import until
-from tests.running.made_plans import make_skill
+from tests.running.made_jobs import make_skill, until
 
 
 @pytest.mark.slow

@@ -16,8 +16,7 @@ from skill_eval_nb.running import Execution, Plan, Task
 from skill_eval_nb.running.job import Progress
 from skill_eval_nb.running.journal import NAME, read_journal
 from skill_eval_nb.running.protocol import Refused
-from tests.running.made_jobs import Writer, job_plan
-from tests.running.made_plans import make_skill
+from tests.running.made_jobs import Writer, job_plan, make_skill
 
 CHECKS = [{"type": "file_exists", "pattern": f"part-{n}.md"} for n in range(4)]
 EVALS = [

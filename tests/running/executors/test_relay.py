@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from skill_eval_nb.models import Connection, StandIn, Tally, Usage
 from skill_eval_nb.running.executors import relay as relay_room
 from skill_eval_nb.running.executors.relay import AnswerReader, Relay
-from tests.models.scripted import Answer, Scripted, Seen
+from tests.models.scripted import CUT, Answer, Scripted, Seen
 from tests.running.agents import Conversation, say
-from tests.stand_in import Fault, RiggedStandIn, serve
+from tests.stand_in import Fault, RiggedStandIn
 
 BODY = {
     "model": "stand-in",
@@ -108,14 +108,11 @@ URL = {"type": "url", "url": "https://example.org/secret"}
 FILE = {"type": "file", "file_id": "file_1"}
 ATTACKS = {
     "server tool": ({"tools": [{"type": "web_search_20250305", "name": "s"}]}, "web_search"),
-    "code": ({"tools": [{"type": "code_execution_20250825", "name": "c"}]}, "code_execution"),
     "tool's extra": ({"tools": [{"name": "t", "input_schema": {}, "url": "x"}]}, "url"),
     "mcp": ({"mcp_servers": [{"type": "url", "url": "https://example.org"}]}, "mcp_servers"),
-    "container": ({"container": "c"}, "container"),
     "summary": ({"context_management": {"edits": [{"type": "compact_20260112"}]}}, "edits[0].type"),
     "fallbacks": ({"fallbacks": [{"model": "claude-opus-4-8"}]}, "fallbacks"),
     "image": (holding({"type": "image", "source": URL}), "content[0].source.type"),
-    "document": (holding({"type": "document", "source": URL}), "content[0].source.type"),
     "nested": (holding(result({"type": "image", "source": URL})), "content[0].content[0]"),
     "file": (holding(result({"type": "document", "source": FILE})), "content[0].content[0]"),
     "upload": (holding({"type": "container_upload", "file_id": "f"}), "container_upload"),
@@ -156,18 +153,13 @@ BODIES = {
     "deep names": b'{"model":' * 50_000,
     "wide": WIDE,
     "no text": b"\xff",
-    "nothing": b"",
-    "a list": b"[]",
     "no number": b'{"temperature": NaN}',
 }
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
 REQUESTS = [
     (b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n", "4"),
-    (b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n", "4"),
-    (b"GET / HTTP/1.0\r\n\r\n", "4"),
     (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", "4"),
     (b"PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n", "4"),
-    (b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", "4"),
     (b"\r\n\r\n\r\n\x16\x03\x01", "4"),
     (b"hello\r\n\r\n", "400"),
     (POST + b"Content-Length: 9\r\n\r\nhalf", "400"),
@@ -270,8 +262,8 @@ def test_an_address_that_cannot_be_reached_is_told_without_its_password(monkeypa
 
 def test_a_cut_answer_is_cut_here_too_and_counts_at_its_worst():
     tally = Tally()
-    with serve(RiggedStandIn(faults=(Fault("cut"),))) as address, pytest.raises(httpx2.HTTPError):
-        posted(Connection(address), tally, stream=True)
+    with Scripted([CUT]) as server, pytest.raises(httpx2.HTTPError):
+        posted(Connection(server.base_url), tally, stream=True)
     assert tally.usage == tally.open == Usage()
     assert tally.assumed.output_tokens == BODY["max_tokens"]
 

@@ -223,7 +223,7 @@ def submitted(model: RiggedStandIn) -> int:
 def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
     workspace: Path, model: RiggedStandIn
 ) -> None:
-    fault = Fault("missing_dimensions", role="judge", calls=(2,))
+    fault = Fault("no_evidence", role="judge", calls=(2,))
     done = again(workspace, replace(model, faults=(fault,)))
     assert (done.status, len(done.judged)) == ("done", 4)
     half = load_prices().cost(done.usage, MODEL, batch=True)
