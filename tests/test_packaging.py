@@ -2,7 +2,6 @@
 
 import ast
 import json
-import re
 import subprocess
 import sys
 import zipfile
@@ -199,17 +198,6 @@ def test_constraints_pin_every_requirement_to_a_version_it_allows():
         (pin,) = pinned[canonicalize_name(requirement.name)]
         assert pin.operator == "=="
         assert requirement.specifier.contains(pin.version), requirement
-
-
-def test_every_make_target_that_is_named_anywhere_exists():
-    text = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z]+):.*## ", text, re.MULTILINE))
-    phony = set(re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)[1].split())
-    assert targets == phony
-    named = set()
-    for file in ("README.md", "CONTRIBUTING.md", ".ci/run", "Makefile", "constraints.txt"):
-        named |= {*re.findall(r"(?m)(?:^|`|# {3})make ([a-z]+)", (ROOT / file).read_text())}
-    assert {"demo", "test", "check"} <= named <= targets
 
 
 def test_every_public_name_table_command_dialect_and_tool_has_a_page():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 import shutil
@@ -25,7 +24,7 @@ from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.workspace import EvalKey
 from skill_eval_nb.workspace.writing import written_like
 from tests.checkout import ROOT
-from tests.improving.made import CHECKS, SUITE, draft, suite
+from tests.improving.made import CHECKS, draft, suite
 
 CHECK = {"type": "file_contains", "pattern": "*.md", "match": "## Done"}
 DATED = draft("expectations", "It is dated")
@@ -43,18 +42,6 @@ def after(path, *drafts):
     assert not change.refused
     assert not change.problems
     return json.loads(change.after)["evals"]
-
-
-def test_what_is_added_comes_last_with_the_next_id_and_all_else_stays(path):
-    one = draft(CHECKS, CHECK)
-    change = preview(one, path)
-    wanted = copy.deepcopy(SUITE)
-    wanted[0][CHECKS].append({"id": "S3", **CHECK})
-    assert json.loads(change.after)["evals"] == wanted
-    assert change.applied == (one.key,)
-    # An id that went is not given again.
-    gone = draft(CHECKS, target="S2")
-    assert [each["id"] for each in after(path, gone, one)[0][CHECKS]] == ["S1", "S3"]
 
 
 def test_an_eval_has_the_lists_and_ids_of_the_others(path):
@@ -75,16 +62,6 @@ def test_an_eval_has_the_lists_and_ids_of_the_others(path):
     }
 
 
-def test_an_eval_keeps_its_place_and_a_new_list_has_the_name_of_others(tmp_path):
-    evals = [{"id": n, "prompt": "Do"} for n in (1, 2, 3)]
-    path = suite(tmp_path, [evals[0], evals[1] | {"assertions": ["One"]}, evals[2]])
-    found = after(path, draft("evals", target="1"), draft("expectations", "New", evals=["3"]))
-    assert [one.get("assertions") for one in found] == [["One"], ["New"]]
-
-
-AGAIN = {"type": "file_contains", "pattern": "*.md", "match": "# "}
-
-
 @pytest.mark.parametrize(
     ("refused", "why"),
     [
@@ -94,8 +71,6 @@ AGAIN = {"type": "file_contains", "pattern": "*.md", "match": "# "}
         (draft("expectations", target="It was polite"), "did you mean `It is polite`?"),
         (draft("expectations", "New", evals=["9"]), "no eval `9`"),
         (draft("expectations", "New", evals=[]), "names no eval"),
-        (draft("expectations", "It is polite"), "already exists"),
-        (draft(CHECKS, AGAIN), "already exists: S2"),
         (draft("dimensions", {"name": "short"}), "already exists: Q2"),
         # A draft goes in whole or not at all.
         (draft(CHECKS, target="S2", evals=["1", "2"]), "eval 2: there is no item `S2`"),
@@ -124,7 +99,6 @@ def test_a_change_with_new_errors_is_not_written_and_old_faults_are_no_new_ones(
     ("data", "why"),
     [
         (b"{", "not plain enough"),
-        (b'{"evals": [1,]}', "not strict JSON"),
         (b'{"evals": []} // so', "not strict JSON"),
         (b'{"evals": NaN}', "NaN read as null"),
         (b'{"evals": [], "evals": []}', "given twice, the last counts: evals"),
@@ -179,28 +153,6 @@ def test_nothing_that_cannot_be_read_is_lost(tmp_path, evals, part, field):
     new = {"name": "new"} if part == "dimensions" else "New"
     (why,) = preview(draft(part, new), suite(tmp_path, evals)).refused.values()
     assert why == f"`{field or part}` cannot be read whole: correct it first"
-
-
-@pytest.mark.parametrize("name", ["iterations", "test-cases", "skill-creator"])
-def test_what_is_added_to_bundled_suites_brings_no_problem(tmp_path, name):
-    folder = shutil.copytree(ROOT / "data" / f"{name}-workspace", tmp_path / f"{name}-workspace")
-    first, second, *_ = preview([], folder).suite.keys
-    drafts = [
-        draft("expectations", "It is all new", evals=[first.id]),
-        draft(CHECKS, CHECK, evals=[second.id]),
-        draft("evals", {"prompt": "Do it all", "expectations": ["It is done"]}),
-    ]
-    change = preview(drafts, folder)
-    assert (len(change.applied), len(change.problems)) == (3, 0)
-
-
-def test_ids_are_those_of_the_tables(tmp_path):
-    """The bundled codingbuddy suite counts from 1, its runs from 0."""
-    folder = shutil.copytree(
-        ROOT / "data/codingbuddy-workspace", tmp_path / "codingbuddy-workspace"
-    )
-    evals = after(folder, draft(CHECKS, CHECK, evals=["0"]))
-    assert [one["id"] for one in evals if CHECKS in one] == [1]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
@@ -366,17 +318,3 @@ def test_the_next_runs_go_by_the_changed_suite_in_an_iteration_of_their_own(tmp_
     checks = sen.load(home).polars("expectations").filter(iteration="iteration-2")
     new = json.loads(change.after)["evals"][1][CHECKS][-1]["id"]
     assert new in checks["expectation_id"].to_list()
-
-
-def test_a_suite_of_a_workspaces_own_is_the_one_to_change(tmp_path):
-    """Nothing that ran here has put it there, or what ran here was given another one."""
-    skill = shutil.copytree(ROOT / "data" / "release-notes", tmp_path / "release-notes")
-    own = tmp_path / "release-notes-workspace" / "evals" / "evals.json"
-    own.parent.mkdir(parents=True)
-    shutil.copy(skill / "evals" / "evals.json", own)
-    assert preview([], own.parent.parent).path == own
-    shutil.rmtree(own.parent)
-    shutil.copytree(skill / "evals", tmp_path / "other")
-    given = {"evals": tmp_path / "other" / "evals.json", "evals_only": [2]}
-    sen.plan_runs(skill, **given, **BARE).start().wait()
-    assert preview([], own.parent.parent).path == own

@@ -1,30 +1,30 @@
-"""Blind comparisons: of which runs, asked once, in both orders; nothing tells who is who."""
+"""Blind comparisons: of which runs, asked once, in both orders; nothing tells who is who.
+
+And analyses of the pairs that were won, with what stands behind the letters.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-import threading
 from pathlib import Path
 
+import jsonschema
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats as scipy_stats
 
 import skill_eval_nb as sen
+from skill_eval_nb.documents.dialects import json_schema
 from skill_eval_nb.improving import comparison as outcome
+from skill_eval_nb.improving.analysis import analyse
 from skill_eval_nb.improving.comparison import compare
 from skill_eval_nb.improving.pairs import pairs_of, sides_of
 from skill_eval_nb.running.protocol import Refused
-from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.stats import preference
 from skill_eval_nb.tables import check
 from tests.corpus.build import lay
 from tests.improving.made import EXECUTOR, LINE, NEW, OLD, ledgers, offline, requests
-from tests.stand_in import Fault
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def made(tmp_path) -> Path:
     return ledgers(tmp_path)
 
 
-def kept(path: Path) -> list[Path]:
-    return sorted((path / "comparisons").glob("*"))
+def kept(path: Path, names: str = "*") -> list[Path]:
+    return sorted((path / "comparisons").glob(names))
 
 
 def test_the_better_side_wins_in_both_orders_and_the_loader_says_the_same(made) -> None:
@@ -70,27 +70,10 @@ def test_the_better_side_wins_in_both_orders_and_the_loader_says_the_same(made) 
     assert (turned.figures["wins"], turned.figures["losses"]) == (0, 6)
 
 
-def test_iterations_are_compared_by_their_with_skill_sides(made) -> None:
-    found = compare(made, "iteration-1", "iteration-2", connection=offline("better"))
-    assert found.winner == "iteration-2"
-    (row,) = sen.stats.preference(sen.load(made)).to_dicts()
-    assert (row["configuration"], row["wins"], row["losses"]) == ("iteration-1", 0, 6)
-
-
-def test_stopped_or_cut_in_half_it_asks_for_what_is_missing_only(made, tmp_path) -> None:
-    stop, log = threading.Event(), tmp_path / "log"
-
-    def after_five(progress) -> None:
-        if progress.done >= 5:
-            stop.set()
-
-    slow = offline(latency=0.05)
-    with pytest.raises(Stopped):
-        compare(made, NEW, OLD, connection=slow, concurrency=2, progress=after_five, stop=stop)
-    there = len(kept(made))
-    assert 5 <= there < 13
+def test_cut_in_half_it_asks_for_what_is_missing_only(made, tmp_path) -> None:
+    log = tmp_path / "log"
     whole = compare(made, NEW, OLD, connection=offline())
-    assert (whole.status, whole.n_before, len(kept(made))) == ("done", there, 13)
+    assert (whole.status, len(kept(made))) == ("done", 13)
     cut, *gone = kept(made)[3:7]
     cut.write_bytes(cut.read_bytes()[:100])
     for path in gone:
@@ -98,17 +81,6 @@ def test_stopped_or_cut_in_half_it_asks_for_what_is_missing_only(made, tmp_path)
     again = compare(made, NEW, OLD, connection=offline(log=str(log)))
     assert (again.n_before, len(requests(log))) == (9, 4)
     assert again.pairs.drop("reasons").equals(whole.pairs.drop("reasons"))
-
-
-def test_questions_without_an_answer_are_told_and_nothing_is_made_up(made) -> None:
-    fault = Fault("refusal", role="comparator", holds="Keep ledger number 2")
-    found = compare(made, NEW, OLD, connection=offline(faults=(fault,)), repeat=0)
-    assert found.status == "partial"
-    assert [one.reason for one in found.failed] == ["the comparator refused to answer"] * 4
-    assert {one.what.partition(", run")[0] for one in found.failed} == {"eval 2 (ledger-2)"}
-    rows = {(one["eval_id"], one["winner"]) for one in found.pairs.to_dicts()}
-    assert rows == {("1", "a"), ("2", None), ("3", "a")}
-    assert [one["n_settled"] for one in found.by_eval.to_dicts()] == [2, 0, 2]
 
 
 # ── blindness ─────────────────────────────────────────────────────────────────────────────────
@@ -211,12 +183,10 @@ def verdict(pairs: list[tuple[str, str]]):
     [
         ([WIN] * 6, "wins", "new", "old wins 0, 0 tied, of 6 pairs (6 evals); exact p = 0.0312"),
         ([LOSS] * 6, "wins", "old", "holds for tasks like these, too"),
-        ([WIN], "unclear", None, ""),
         ([WIN] * 5, "unclear", None, ""),
         ([WIN] * 5 + [LOSS], "unclear", None, ""),
         ([TIED] * 9, "unclear", None, ""),
         ([FIRST] * 9 + [WIN] * 6, "found out", None, "saw first in 9 of 15 pairs"),
-        ([LAST] * 9 + [WIN] * 6, "found out", None, "saw last in 9 of 15 pairs"),
         # Works that are alike are no fault of the comparator, but it is unsteady.
         ([FIRST, LAST] * 4, "unclear", None, "in both orders, its consistency is 0.00"),
     ],
@@ -225,20 +195,6 @@ def test_what_the_answers_come_to(pairs, word, winner, says) -> None:
     found = verdict(pairs)
     assert (found.word, found.winner) == (word, winner)
     assert says in found.reason
-
-
-answers = st.tuples(*[st.sampled_from(["A", "B", "tie"])] * 2)
-
-
-@given(st.lists(answers, min_size=1, max_size=25))
-def test_a_winner_has_the_exact_test_behind_it_and_turns_with_the_names(pairs) -> None:
-    found = verdict(pairs)
-    wins, losses = pairs.count(WIN), pairs.count(LOSS)
-    if found.winner is not None:
-        assert scipy_stats.binomtest(wins, wins + losses).pvalue <= 0.05
-        assert found.winner == ("new" if wins > losses else "old")
-    names = {"new": "old", "old": "new", None: None}
-    assert verdict([(back, forth) for forth, back in pairs]).winner == names[found.winner]
 
 
 # ── sides and pairs ───────────────────────────────────────────────────────────────────────────────
@@ -263,6 +219,9 @@ def test_what_is_no_side_is_refused_and_told(path) -> None:
     ):
         with pytest.raises(Refused, match=said):
             sides_of(ws, a, b)
+    ledgers(path.parent, evals=1, runs=1, name="second-workspace")
+    with pytest.raises(Refused, match="a comparison is of one skill, and here are 2"):
+        sides_of(sen.load(path.parent), NEW, OLD)
 
 
 def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
@@ -283,12 +242,74 @@ def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
     assert pairs_of(*sides, [2])[1] == [one for one in left if "eval 2" in one[0]]
 
 
-def test_of_several_workspaces_one_has_to_be_chosen(path, tmp_path) -> None:
-    ledgers(tmp_path, evals=1, runs=1, name="second-workspace")
-    several = sen.load(tmp_path)
-    with pytest.raises(Refused, match="a comparison is of one skill, and here are 2"):
-        sides_of(several, NEW, OLD)
-    with pytest.raises(Refused, match="a comparison is of one skill"):
-        sides_of(sen.load(path), OLD, tmp_path)
-    one = several.select(workspace="second-workspace")
-    assert len(pairs_of(*sides_of(one, NEW, OLD))[0]) == 1
+# ── analyses ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory) -> Path:
+    """A workspace with four pairs, each won by the skill in both orders."""
+    path = ledgers(tmp_path_factory.mktemp("made"), evals=2, runs=2, iterations=("iteration-2",))
+    compare(path, NEW, OLD, connection=offline("better"))
+    return path
+
+
+@pytest.fixture
+def won(compared, tmp_path) -> Path:
+    """A copy of it, with the skill beside it."""
+    shutil.copytree(compared.parent, tmp_path / "all")
+    return tmp_path / "all" / compared.name
+
+
+def test_every_pair_with_a_winner_is_analysed_once_and_loaded_again(won, tmp_path):
+    found = analyse(won)
+    assert (found.status, found.n_before, found.n_missing) == ("done", 0, 0)
+    assert found.model == "stand-in-judge"  # who compared
+    assert len(found.explained) == len(kept(won, "analysis-*.json")) == 4
+    assert repr(found).count(f": {NEW} of iteration-2, run ") == 4
+    for path in kept(won, "analysis-*.json"):
+        raw = json.loads(path.read_text())
+        jsonschema.validate(raw, json_schema("analysis"))
+        assert [one["issues"] for one in raw["instruction_following"].values()] == [[], []]
+    assert not [one for one in check(won) if one.severity != "info"]
+    rows = sen.load(won).table("analyses")
+    said = {s.suggestion for one in found.explained for s in one.document.improvement_suggestions}
+    assert set(rows["suggestion"]) == said
+    assert set(rows["analysis"]) == {
+        one.path.relative_to(won).as_posix() for one in found.explained
+    }
+    # Nothing is asked for twice.
+    before = {path: path.read_bytes() for path in kept(won, "analysis-*.json")}
+    again = analyse(won, connection=offline(log=str(tmp_path / "log")))
+    assert (again.n_before, len(again.explained)) == (4, 4)
+    assert {path: path.read_bytes() for path in kept(won, "analysis-*.json")} == before
+    assert requests(tmp_path / "log") == []
+
+
+def test_the_analyst_is_shown_the_skill_as_it_was(won, tmp_path):
+    assert analyse(won, dry_run=True, comparison="comparison-1.json").n_missing == 1
+    place = "iteration-2/skill-snapshot/with_skill"
+    text = f"---\nname: ledger-keeper\ndescription: x\n---\n{LINE} As it was.\n"
+    lay(won, {f"{place}/SKILL.md": text})
+    for output in won.rglob("answer.md"):
+        output.write_text("<script>alert(1)</script> stand-in quality: 4")
+    log = tmp_path / "log"
+    found = analyse(won, comparison="comparison-1.json", connection=offline(log=str(log)))
+    assert "<script" not in found._repr_html_()
+    assert "&lt;script" in found._repr_html_()
+    document = found.explained[0].document
+    summary = document.comparison_summary
+    assert (summary.winner_skill, summary.loser_skill) == (place, "none (without_skill)")
+    assert (found.notes, "As it was." in requests(log)[0]) == ((), True)
+
+
+@pytest.mark.parametrize(
+    ("prefers", "says"),
+    [("first", "the orders disagree"), ("tie", "a tie in both orders")],
+)
+def test_a_tie_is_not_analysed_and_says_so(tmp_path, prefers, says):
+    path = ledgers(tmp_path, evals=1, runs=1)
+    compare(path, NEW, OLD, connection=offline(prefers), repeat=0)
+    found = analyse(path, connection=offline())
+    assert (found.explained, found.n_missing, found.status) == ((), 0, "done")
+    assert says in found.left_out[0].reason
+    assert says in repr(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.improving import try_out
 from skill_eval_nb.models import Connection
-from skill_eval_nb.running.threads import Stopped
 from skill_eval_nb.triggers.queries import draft_queries
 from tests.improving.made import draft, drafted, offline, planted, said, tried_on
 from tests.stand_in import Fault, RiggedStandIn, serve
@@ -86,35 +84,3 @@ def test_nothing_is_spent_unasked_and_nothing_twice(tmp_path, model, asker: Any)
     else:
         assert list(again) == list(paid)
         assert len(paid) > len(unasked)
-
-
-def kept(home: Path) -> int:
-    return len([*(home / "ws" / ".skill-eval-nb").rglob("*.json")])
-
-
-def test_what_does_not_fit_the_budget_is_left_for_later(tmp_path: Path, model) -> None:
-    ask = partial(dimension(tmp_path), connection=model)
-    price = ask().price_usd
-    little = ask(budget_usd=price / 8 * 1.001)
-    assert 0 < little.to_judge < 8
-    assert 0 < little.cost_usd <= price / 8 * 1.001
-    assert kept(tmp_path) == 8 - little.to_judge
-    assert any("the budget is too small" in note for note in little.notes)
-    left = ask()
-    assert (left.status, left.to_judge) == ("priced", little.to_judge)
-    rest = ask(budget_usd=price)
-    assert (rest.status, rest.to_judge, kept(tmp_path)) == ("tried", 0, 8)
-    # Other outputs are another question.
-    next(tmp_path.rglob("report.md")).write_text("# Something else")
-    assert ask().to_judge == 1
-
-
-def test_it_can_be_stopped_and_gone_on_with(tmp_path: Path) -> None:
-    stop, ask = threading.Event(), dimension(tmp_path)
-    stop.set()
-    silent = offline(faults=(Fault("silence", calls=(8,)),))
-    with pytest.raises(Stopped):
-        ask(connection=silent, budget_usd=5, stop=stop)
-    assert kept(tmp_path) < 8
-    assert ask(connection=offline(), budget_usd=5).to_judge == 0
-    assert kept(tmp_path) == 8
