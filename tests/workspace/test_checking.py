@@ -305,6 +305,13 @@ def test_an_unknown_dialect_and_nothing_to_check(tmp_path):
 # ── a dialect that prescribes less ───────────────────────────────────────────────────────────
 
 
+def test_no_workspace_of_the_corpus_is_held_to_the_layout_of_the_strict_dialect(corpus_workspaces):
+    """None was written in it."""
+    for path in corpus_workspaces[::3]:
+        codes = {one.code for one in check(path)}
+        assert not codes & {"missing-folder", "unknown-eval", "misplaced"}, path
+
+
 def skill_creator() -> Files:
     """Two evals counted from 0, with two runs a side."""
     evals = [{"id": n, "prompt": f"P{n}", "expectations": ["e"]} for n in range(2)]
