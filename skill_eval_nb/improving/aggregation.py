@@ -240,9 +240,11 @@ def place_of(ws: Any) -> Path:
     It is in the iteration's folder, or in the workspace's if there are several iterations or none.
 
     Raises:
-        Refused: there are several workspaces or skills, so there is no single file for them.
+        Refused: there are no runs, or those of several workspaces or skills.
     """
     runs, base = frame_of(ws, "runs").sort("path"), Path(ws.path)
+    if runs.is_empty():
+        raise refuse(f"{base} has no runs: name the path of some, or the file to write")
     base = base.parent if base.is_file() else base
     workspace = base / only_suite(ws, "the file of an aggregate")[0]
     folder = workspace if workspace.is_dir() else base
@@ -260,9 +262,7 @@ def _source_fields(source: Source) -> dict[str, Any]:
 
 def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
     kinds = Counter(source.kind for source in many)
-    content = json.dumps(
-        [[*source.run, source.kind, source.expectation, source.reason] for source in many]
-    )
+    content = json.dumps([[*one.run, one.kind, one.expectation, one.reason] for one in many])
     proposed = Counter(source.reason.strip() for source in many if source.kind == "suggested")
     action = next((f"Add: {text}" for text, _ in proposed.most_common(1)), None)
     assertion = _label_of_group(many)

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import aggregate
-from skill_eval_nb.improving.aggregation import SYSTEM
+from skill_eval_nb.improving.aggregation import SYSTEM, place_of
 from skill_eval_nb.models.stand_in import JUDGE
+from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.tables import Workspace
 from tests.checkout import ROOT
 from tests.improving.made import NEW, offline
@@ -44,6 +45,13 @@ def workspace(suggestions: list) -> Workspace:
         "runs": pl.DataFrame(runs).unique(maintain_order=True),
     }
     return Workspace.from_tables({name: one for name, one in rows.items() if one.height})
+
+
+def test_without_runs_or_for_several_skills_there_is_no_place():
+    several = workspace([suggestion("Too easy.", skill=skill) for skill in ("a", "b")])
+    for ws, says in ((workspace([]), "has no runs"), (several, "is of one skill, and here are 2")):
+        with pytest.raises(Refused, match=says):
+            place_of(ws)
 
 
 ABOUT = [
