@@ -81,9 +81,11 @@ def home(tmp_path) -> Path:
 
 @pytest.fixture
 def ws(tmp_path) -> Path:
-    """A workspace of one iteration, without links as yet."""
-    copy, one = tmp_path / "foreign/tdd-workspace", shutil.ignore_patterns("iteration-2")
-    return shutil.copytree(ROOT / "data/tdd-workspace", copy, ignore=one)
+    """A workspace of two evals in one iteration, without links as yet."""
+    left = shutil.ignore_patterns("iteration-2", "eval-[3-6]*")
+    return shutil.copytree(
+        ROOT / "data/tdd-workspace", tmp_path / "foreign/tdd-workspace", ignore=left
+    )
 
 
 def link(place: Path, target: Path) -> None:
@@ -180,16 +182,6 @@ def test_no_document_of_the_user_s_is_taken_for_one_of_theirs(ws, tmp_path, kind
     assert not [name for name, data in told.items() if SECRET.encode() in data]
     said = sen.load(ws).problems.filter(code="link")["path"].to_list()
     assert {place for place in places if "skill-snapshot" not in place} <= set(said)
-
-
-def test_no_file_of_the_user_s_is_converted(ws, home, tmp_path):
-    link_runs(ws, home)
-    done = CliRunner().invoke(app, ["convert", str(ws), "--out", str(tmp_path / "out")])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
-    there = files(tmp_path / "out")
-    assert there
-    assert not [name for name, data in there.items() if SECRET.encode() in (data or b"")]
-    assert "leads out of" in done.output + done.stderr
 
 
 def test_nothing_is_written_to_the_user_s_files(ws, home):

@@ -5,7 +5,6 @@ Whether they load, and whether their verdicts are true of their outputs, other t
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.running import plan_runs
 from tests.checkout import ROOT
 
 DATA = ROOT / "data"
@@ -64,26 +62,6 @@ def test_benchmarks_state_what_their_runs_give(folder):
     audit = sen.stats.audit(sen.load(folder))
     assert audit.height or folder.name.startswith("test-cases")
     assert audit.filter(~audit["agrees"]).height == 0
-
-
-def test_the_trouble_that_the_readme_names_is_there_and_no_other():
-    """What notebooks show of runs that failed, of gates and of skills nobody opened."""
-    runs = sen.load(DATA / "tdd-workspace").runs
-    assert runs["iteration"].value_counts().sort("iteration")["count"].to_list() == [33, 36]
-    keys = ("status", "iteration", "eval_name", "configuration", "run_number")
-    assert runs.filter(runs["status"] != "graded").select(keys).rows() == [
-        ("errored", "iteration-1", "waiting-list", "with_skill", 2),
-        ("gated", "iteration-2", "reminder-mailer", "without_skill", 3),
-    ]
-
-
-def test_the_demo_skill_can_be_run_with_every_kind_of_check():
-    suite = json.loads((DEMO / "evals" / "evals.json").read_text())
-    rows = [row for one in suite["evals"] for row in one["structural_expectations"]]
-    kinds = "file_exists file_contains file_not_contains no_errors file_count custom_script"
-    assert {row["type"] for row in rows} == set(kinds.split())
-    plan = plan_runs(DEMO, executor="offline", allow_scripts=True, sandbox="none")
-    assert len(plan.cells) == 2 * 3 * len(suite["evals"])
 
 
 @pytest.mark.parametrize("path", sorted(DATA.rglob("*trigger*.json")), ids=lambda path: path.name)
