@@ -17,11 +17,9 @@ from skill_eval_nb.text import (
     compare_lines,
     compare_texts,
     count,
-    figure,
     in_quotes,
     mark_changes,
     pair_lines,
-    some,
     with_sign,
 )
 
@@ -45,23 +43,6 @@ def test_what_is_no_text_and_what_is_nothing() -> None:
     assert in_quotes("\u202ea\x00b\nc") == "‘a b c’"
     assert {as_label(name) for name in ("", " ", "\n", "\u200b", "\ufeff")} == {"(no name)"}
     assert brief("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"  # as the script needs it
-
-
-@given(st.lists(st.sampled_from("abcdef"), max_size=9), st.integers(1, 5))
-def test_names_that_are_not_listed_are_counted(names: list[str], most: int) -> None:
-    said = some(names, most)
-    listed, _, last = said.rpartition(" and ")
-    more = last.removesuffix(" more")
-    hidden = int(more) if more != last else 0
-    assert hidden == max(len(names) - most, 0)
-    shown = said if hidden == 0 else listed
-    assert sum(map(shown.replace(" and ", "").count, "abcdef")) == len(names) - hidden
-
-
-@given(figures)
-def test_a_figure_is_true_to_three_digits(value: float) -> None:
-    assert float(figure(value).replace(",", "")) == pytest.approx(value, rel=0.00501)
-    assert figure(-value) == "−" + figure(value)
 
 
 NOTHING = {"pass_rate": "0 pp", "time_seconds": "0 s", "cost_usd": "0 US$"}

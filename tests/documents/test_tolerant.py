@@ -8,16 +8,12 @@ import pytest
 
 from skill_eval_nb.documents import (
     Benchmark,
-    Evals,
-    Feedback,
     Grading,
     Metrics,
     Timing,
-    TriggerSet,
     dump,
     mend,
 )
-from skill_eval_nb.documents.dialects import check
 from skill_eval_nb.documents.repair import MOST_VALUES
 
 
@@ -26,7 +22,6 @@ from skill_eval_nb.documents.repair import MOST_VALUES
     [
         ({"text": "x", "passed": True}, True),
         ({"description": "x", "result": "PASS"}, True),
-        ({"assertion": "x", "result": "fail"}, False),
         ({"name": "x", "met": "no"}, False),
         ({"expectation": "x", "status": "Passed."}, True),
         ({"criterion": "x", "grade": "✗"}, False),
@@ -36,10 +31,8 @@ from skill_eval_nb.documents.repair import MOST_VALUES
         ({"text": "x", "passed": "✅"}, True),
         ({"text": "x", "passed": 0}, False),
         ({"text": "x", "passed": "n/a"}, None),
-        ({"text": "x", "passed": {}}, None),
         ({"text": "x", "passed": 7}, None),
         ({"text": "x", "passed": "skipped"}, None),
-        ({"text": "x", "passed": "perhaps"}, None),
         ({"text": "x"}, None),
     ],
 )
@@ -73,14 +66,11 @@ def test_rates(value: Any, read: float | None) -> None:
         ({"total_duration_seconds": "12.5 s"}, "total_duration_seconds", 12.5),
         ({"duration_seconds": 12}, "total_duration_seconds", 12.0),
         ({"elapsed_s": "1,5"}, "total_duration_seconds", 1.5),
-        ({"total_duration_seconds": "23.5"}, "total_duration_seconds", 23.5),
         ({"total_seconds": "250 ms"}, "total_duration_seconds", 0.25),
         ({"total_duration_seconds": -1}, "total_duration_seconds", None),
         ({"total_duration_seconds": "soon"}, "total_duration_seconds", None),
-        ({}, "total_duration_seconds", None),
         # A unit that does not fit is refused.
         ({"total_tokens": "45 s"}, "total_tokens", None),
-        ({"total_tokens": "85%"}, "total_tokens", None),
         ({"total_tokens": "12,345"}, "total_tokens", 12345),
         ({"total_tokens": 12345.0}, "total_tokens", 12345),
         ({"duration_ms": "2 s"}, "duration_ms", 2000),
@@ -88,25 +78,6 @@ def test_rates(value: Any, read: float | None) -> None:
 )
 def test_times_and_counts(raw: dict[str, Any], name: str, value: float | None) -> None:
     assert getattr(mend(raw, Timing)[0], name) == value
-
-
-def test_missing_is_null_and_never_zero() -> None:
-    metrics, faults = mend({"total_tool_calls": None}, Metrics)
-    assert metrics.total_tool_calls is None
-    assert metrics.errors_encountered is None
-    assert faults == []
-
-
-def test_bare_values_and_mappings() -> None:
-    suite, _ = mend(["x"], Evals)
-    assert suite.evals == []
-    by_name = {"a": {"task": "Add up", "category": "sums"}}
-    suite, faults = mend({"skill": "s", "cases": by_name}, Evals)
-    [one] = suite.evals
-    assert (one.prompt, one.name, one.tags) == ("Add up", "a", ["sums"])
-    assert {fault.severity for fault in faults} == {"info"}
-    queries, _ = mend([{"query": "q", "should_trigger": 1}], TriggerSet)
-    assert queries.queries[0].should_trigger is True
 
 
 def test_every_fault_at_once_and_where_it_is() -> None:
@@ -132,13 +103,6 @@ def test_every_fault_at_once_and_where_it_is() -> None:
 def test_a_name_that_is_nearly_right_is_offered() -> None:
     [fault] = mend({"expectatons": []}, Grading)[1]
     assert "did you mean `expectatons`" in fault.message
-
-
-@pytest.mark.parametrize("raw", [10**400, -(10**400), "1e999", "9" * 5000, "٣", "1e5", "E0", ":0"])
-def test_numbers_beyond_all_bounds(raw: Any) -> None:
-    timing, _ = mend({"total_duration_seconds": raw, "total_tokens": raw, "model": raw}, Timing)
-    seconds = timing.total_duration_seconds
-    assert seconds is None or 0 <= seconds < 1e300
 
 
 def test_the_same_fault_in_many_elements_is_told_once() -> None:
@@ -173,12 +137,3 @@ def test_too_many_values_to_repair_are_refused_as_a_whole(raw: Any) -> None:
 # ── what no dialect has ──────────────────────────────────────────────────────────────────────
 
 REVIEW = {"run_id": "eval-0-with_skill", "feedback": "x", "timestamp": "t"}
-
-
-def test_a_humans_score_beyond_the_scale_is_no_score() -> None:
-    raw = {"reviews": [{**REVIEW, "scores": {"tone": 6, "order": 1}}]}
-    document, faults = mend(raw, Feedback)
-    assert document.reviews[0].scores == {"order": 1.0}
-    assert [fault.where for fault in faults] == ["$.reviews[0].scores.tone"]
-    fine = {"reviews": [{**REVIEW, "scores": {"order": 1}}], "status": "complete"}
-    assert [check("feedback", fine, name) for name in ("codingbuddy", "iterations")] == [[], []]

@@ -9,8 +9,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES
 from tests.corpus.build import graded, row
@@ -154,13 +152,7 @@ BENCHMARK = {
 }
 CASES: dict[str, Files] = {
     "scores of a human": reviewed(scores={"tone": 4, "ordre é": 2.5}),
-    "no scores of a human": reviewed(scores={}),
     "a label of a human": reviewed(labels=[{"text": "é", "passed": True, "by": "Ann"}]),
-    "labels, and no review": reviewed(
-        labels=[{"text": "a", "passed": False, "sampled": True}, {"text": "b", "passed": None}],
-        reviewed=False,
-    ),
-    "no labels": reviewed(labels=[]),
     "all that a grader writes": {
         f"{RUN}/grading.json": GRADING,
         f"{RUN}/structural.json": {"expectations": [NO_FILE], "gate_passed": True},
@@ -191,7 +183,6 @@ CASES: dict[str, Files] = {
         },
         "iteration-1/eval-7-reset/with_skill/run-1/grading.json": graded("p"),
     },
-    "two files that define the same": {**ONE_RUN, "evals.json": SUITE, "evals/evals.json": SUITE},
     "two files that define one eval otherwise": {
         **ONE_RUN,
         **{
@@ -209,10 +200,6 @@ CASES: dict[str, Files] = {
         | {"pair": "f00d", "order": 2, "repetition": 1}
         | {"runs": {"A": {"path": "iteration-1/eval-1/with_skill/run-1", "run_number": 1}}}
     },
-    "a comparison without scores": {
-        "comparison.json": {"winner": "tie", "reasoning": "Both fine.", "rubric": {}}
-        | {"comparison_id": "c-1"}
-    },
     "an analysis": {
         "analysis.json": {
             "comparison_summary": {"winner": "A"},
@@ -221,9 +208,6 @@ CASES: dict[str, Files] = {
     },
     "a history": {
         "history.json": {"skill_name": "auth", "current_best": "v1", "iterations": VERSIONS}
-    },
-    "a history without a best version": {
-        "history.json": {"skill_name": "a", "iterations": VERSIONS[:2]}
     },
     "trigger rates, stated or counted": {"trigger_eval.json": [QUERY | more for more in RATES]},
     "a search for a description": {"optimization_result.json": SEARCH},
@@ -315,42 +299,8 @@ def test_a_figure_is_read_out_of_what_was_printed(tmp_path: Path) -> None:
     assert printed_as(tmp_path, *cases) == [pytest.approx(value) for value in right]
 
 
-@given(
-    st.lists(st.tuples(st.text(), st.sampled_from(["pass_rate", "time_seconds", "tokens"]))),
-    st.lists(st.floats(-1, 1), min_size=1, max_size=4),
-    st.sampled_from(["{:+.2f}", "{:+.1%}", "{:.3f} (remark)", "{:+.0%}"]),
-)
-def test_no_text_raises_and_a_rate_is_read_back_as_precisely_as_it_was_printed(
-    tmp_path_factory: pytest.TempPathFactory, texts: Any, rates: list[float], form: str
-) -> None:
-    folder = tmp_path_factory.mktemp("any")
-    read = printed_as(folder, *((form.format(rate), "pass_rate") for rate in rates), *texts)
-    assert read[: len(rates)] == [pytest.approx(rate, abs=0.0051) for rate in rates]
-    assert all(isinstance(one, float | None) for one in read)
-
-
 @pytest.mark.parametrize("printed", [" " * 200_000, "1" + " " * 200_000 + "x1", "1," * 100_000])
 def test_a_figure_of_megabytes_is_read_in_one_go(tmp_path: Path, printed: str) -> None:
     begun = time.thread_time()
     printed_as(tmp_path, (printed, "tokens"))
     assert time.thread_time() - begun < 10
-
-
-@pytest.mark.parametrize("others", [{}, {"by": "hand"}], ids=["as documented", "with a key more"])
-@pytest.mark.parametrize(
-    ("metric", "figure", "value", "printed"),
-    [
-        ("tokens", 1000, 1000.0, "1000"),
-        ("pass_rate", 78.3, 0.783, "0.783"),
-        ("pass_rate", {"mean": 80.0}, 0.8, "80.0"),
-    ],
-)
-def test_a_benchmark_is_read_alike_however_near_it_is_to_the_documented_form(
-    tmp_path: Path, others: Files, metric: str, figure: Any, value: float, printed: str
-) -> None:
-    """A file that is just as documented is read at once, all others with care."""
-    summary = {"with_skill": {metric: figure}}
-    benchmark = {"metadata": {}, "runs": [], "run_summary": summary, **others}
-    ws = load(tmp_path, {"iteration-1/benchmark.json": benchmark})
-    assert ws.stated.select("value", "printed").rows() == [(value, printed)]
-    assert ("converted" in set(ws.problems["code"])) == (figure == 78.3)

@@ -89,8 +89,6 @@ def test_rows_that_are_checks() -> None:
         ("without_skill", 1, 0.5, 2),
         ("without_skill", 2, 0.5, 2),
     ]
-    unnumbered = [{key: row[key] for key in row if key != "run"} for row in rows]
-    assert sen.from_table(unnumbered).runs.equals(ws.runs)  # a check's second row is a second run
     twice = sen.from_table([*rows, rows[0]])
     assert twice.runs.equals(ws.runs)
     assert "the first is row 9" in codes(twice)["two-rows"]
@@ -130,32 +128,12 @@ def test_wrong_calls() -> None:
     assert sen.from_table(pl.DataFrame()).runs.is_empty()
 
 
-def test_a_messy_file(tmp_path: Path) -> None:
-    """Lines of several lengths, text among numbers, errored runs, several skills and iterations."""
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        "skill,iteration,task,arm,reward,status,tests_passed,tests_total\n"
-        "pdf,1,a,with,85%,ok,3,4\npdf,1,a,without,,timeout,,\n"
-        "csv,2,a,with,good,ok,4,4,\ncsv,2,a,without,0.5,ok,2,4\n"
-    )
-    ws = sen.from_table(path)
-    assert ws.runs.select("skill", "iteration", "status", "pass_rate", "passed").rows() == [
-        ("pdf", "1", "graded", 0.85, None),
-        ("pdf", "1", "errored", None, None),
-        ("csv", "2", "graded", 1.0, 4),
-        ("csv", "2", "graded", 0.5, None),
-    ]
-    assert set(ws.runs["workspace"]) == {"mine"}
-    assert "not-a-figure" in codes(ws)
-
-
 GERMAN = "eval;side;run;pass_rate;tokens\nMüll;an;1;0,125;1.234\nMüll;aus;1;1.0;1.234,0\n"
 ENGLISH = "eval,side,run,pass_rate,tokens\nMüll,an,1,0.125,1234\nMüll,aus,1,1.0,1234\n"
 INDEXED = ENGLISH.replace("eval,", ",eval,").replace("Müll,", "0,Müll,")
 WRITTEN = {
     "a semicolon and a decimal comma": ("a.csv", GERMAN.encode("utf-8-sig")),
     "a spreadsheet's own line": ("a.csv", b"sep=;\r\n" + GERMAN.encode()),
-    "a bar": ("a.txt", ENGLISH.replace(",", "|").encode()),
     "UTF-16 with tabs": ("a.tsv", ENGLISH.replace(",", "\t").encode("utf-16")),
     "UTF-16 without a mark": ("a.csv", ENGLISH.encode("utf-16-le")),
     "Windows-1252": ("a.csv", ENGLISH.encode("cp1252")),
@@ -208,13 +186,11 @@ def changed(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 REWARDS = [row["reward"] for row in ROWS]
-NOTHING = [None] * len(ROWS)
 PAIRS = [{"lint": False, "tests": {"passed": 3, "total": 4}, "task": "a", "arm": "a"}]
 COPY = [("a", 1, 1.0), ("a", 2, 0.0), ("a", 1, 1.0)]
 COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     # rows, what is said of them, pass rates, what is told
     "words for one side": (met("met", "missing"), {}, [None], {"unknown-words"}),
-    "words with a third": (met("yes", "no", "partly"), {}, [None], {"unknown-words"}),
     "words that are said": (
         met("met", "missing", "partly"),
         {"words": {"missing": False, "Partly": None}},
@@ -223,13 +199,11 @@ COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     ),
     "an error is no verdict": (met("pass", "fail", "timeout"), {}, [0.5], set()),
     "empty cells beside one word": (met("✓", ""), {}, [1.0], {"one-sided"}),
-    "empty cells that are said": (met("✓", ""), {"words": {"": False}}, [0.5], set()),
     "verdicts without a check": (runs("PASS", "FAIL", name="verdict"), {}, [1.0, 0.0], set()),
     "half a scale": (runs(0.5, 1.0, 7.0), {}, [None] * 3, {"not-a-figure"}),
     "marks below 0": (met("met", **{"rubric:tone": -1}), {}, [1.0], {"not-a-figure"}),
     "percentages and shares": (runs(90, 80, 0.5), {}, [None] * 3, {"not-a-figure"}),
     "rates in percent": (changed("reward", lambda one: one * 100), {}, REWARDS, {"converted"}),
-    "text for a figure": (changed("reward", lambda _: "good"), {}, NOTHING, {"not-a-figure"}),
     "a side that is missing": (
         ROWS[:2] + ROWS[4:],
         {},
@@ -239,12 +213,6 @@ COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     "two rows for one run": (changed("trial", lambda _: 1), {}, REWARDS, {"two-rows"}),
     "no side": (changed("arm", lambda _: None), {}, REWARDS, {"no-configuration", "two-rows"}),
     "nothing": ([{"x": 1, "y": 2}], {}, [None], {"no-eval", "no-configuration", "no-result"}),
-    "a score said to be the rate": (
-        runs(0.25, name="score"),
-        {"pass_rate": "score"},
-        [0.25],
-        set(),
-    ),
     "a score is none unless that is said": (runs(0.25, name="score"), {}, [None], set()),
     "pairs": (runs("3/4", [1, 4], name="passed"), {}, [0.75, 0.25], {"counted"}),
     "a pair as an object": (PAIRS, {"checks": ["lint", "tests"]}, [0.6], {"counted"}),
@@ -262,9 +230,7 @@ COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     ),
     # Rows within a value are found, and those within a row told.
     "rows of an object": ({"model": "m", "results": met("met", "unmet")}, {}, [0.5], set()),
-    "rows of a list": ([runs(0.5), []], {}, [0.5], {"no-rows"}),
     "rows of nothing": ([*runs(0.5), {}, {"task": "", "reward": None}], {}, [0.5], {"no-rows"}),
-    "a check of nothing": ([*met("met", "unmet"), {"item": None}], {}, [0.5], {"no-rows"}),
     "rows by side": ({"results": {"x": runs(0.5)}}, {}, [0.5], set()),
     "rows within a row": (
         [{"task": "a", "arm": "x", "checks": [{"name": "c", "ok": True}]}],

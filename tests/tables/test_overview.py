@@ -18,7 +18,7 @@ from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import to_pandas
 from skill_eval_nb.tables.workspace import MOST_LINES
 from skill_eval_nb.text import visible
-from skill_eval_nb.view import NO_FORMULAS, Cards, Items, frame_html
+from skill_eval_nb.view import NO_FORMULAS, Items, frame_html
 from tests.checkout import ROOT
 from tests.corpus.build import graded
 from tests.tables.made import BASELINE, RUN, a_run, load, two_sides, workspace
@@ -92,18 +92,6 @@ def problem(severity: str, code: str, path: str = "p") -> dict[str, Any]:
     return {"severity": severity, "code": code, "path": path, "message": f"{code} at {path}"}
 
 
-def test_errors_come_first_and_a_kind_of_problem_is_told_once_by_its_first():
-    kinds = [("info", "a"), ("warning", "b"), ("error", "c"), ("error", "d")]
-    of_b = [("warning", "b", path) for path in ("first", "second")]
-    ws = workspace(problems=[problem(*one) for one in (*kinds, *of_b)])
-    cards = next(one for one in ws._blocks() if isinstance(one, Cards)).cards
-    assert [(card.figure, card.kind) for card in cards] == [("2", "error"), ("3", "warning")]
-    rows = [(mark.word, code, n, first[0]) for mark, code, n, first in block(ws, "Problems").rows]
-    assert [row[:2] for row in rows] == [*kinds[2:], kinds[1], kinds[0]]
-    assert rows[2][2:] == (3, "p")
-    assert block(ws, "Look at next").rows[0][0] == "ws.problems"
-
-
 def test_what_is_too_much_to_list_is_counted_and_nothing_is_said_to_be_nothing():
     many = [problem("warning", f"code-{n}") for n in range(MOST_LINES + 3)]
     assert "… and 3 more" in words_of(workspace(problems=many))
@@ -118,17 +106,6 @@ def test_what_is_too_much_to_list_is_counted_and_nothing_is_said_to_be_nothing()
 def block(ws: Workspace, caption: str) -> Any:
     (found,) = (one for one in ws._blocks() if getattr(one, "caption", "") == caption)
     return found
-
-
-def test_what_has_graded_runs_comes_first_then_their_natural_order():
-    runs = [a_run("a", "ungraded"), a_run("b"), a_run("c"), a_run("c"), a_run("d", "executed")]
-    for ws, order in (
-        (workspace(runs=runs), ["c", "b", "a", "d"]),
-        (workspace(runs=[a_run("ws-10"), a_run("ws-9")]), ["ws-9", "ws-10"]),
-        # One without runs and evals has a line too.
-        (workspace(triggers=[{"workspace": "ws", "skill": "auth", "query": "Log in"}]), ["ws"]),
-    ):
-        assert [row[0] for row in block(ws, "What is here").rows] == order
 
 
 SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
@@ -172,14 +149,6 @@ def test_texts_are_whole_and_rows_as_many_as_asked_for():
         assert "3 of 30 rows; rows=None shows all of them." in words_of(few)
         assert every._repr_html_().count(long) == repr(every).count(long) == 30
         assert "of 30 rows" not in repr(every)
-
-
-def test_an_empty_result_is_a_sentence_and_what_is_no_table_is_refused():
-    for nothing in (pl.DataFrame(schema={"a": pl.String, "b": pl.Int64}), (), []):
-        shown = show(nothing, empty="None <stands> out.")
-        assert words_of(shown) == [repr(shown)] == ["None <stands> out."]
-    with pytest.raises(TypeError):
-        show(3)
 
 
 def test_a_view_has_its_own_rules_touches_nothing_outside_and_prices_are_no_formulas():

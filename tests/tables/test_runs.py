@@ -87,11 +87,9 @@ CASES: list[Any] = [
     (judged("--"), counted(None, 0, 0, 2) | {"status": "ungraded"}, "ungraded-run: enters no rate"),
     # Of a summary alone what it states, and what follows from it.
     (stated(passed=3, failed=1), counted(0.75, 3, 1, 4)),
-    (stated(passed=3, total=4), counted(0.75, 3, 1, 4)),
     (stated(passed=3, failed=1, total=6), counted(0.75, 3, 1, 6)),
     (stated(pass_rate=0.5), counted(0.5, None, None, None)),
     (stated(passed=0, failed=0, total=0, pass_rate=0.0), counted(None, 0, 0, 0)),
-    (stated(total=4), counted(None, None, None, 4)),
     (judged("pf", passed=2), counted(0.5, 1, 1, 2), "disagree: $..passed"),
     (judged("pf", summary={"passed": 2}), counted(0.5, 1, 1, 2), "disagree: $.summary"),
     # Structural checks are the rate where there is no other.
@@ -101,20 +99,17 @@ CASES: list[Any] = [
     (judged() | checked("pp", critical=True), {"gate_passed": True}),
     (judged() | checked("pf", critical=True), {"gate_passed": False}),
     (judged() | checked("p-", critical=True), {"gate_passed": None}),
-    (judged() | checked("ff"), {"gate_passed": True}),
     (judged() | checked("pp", critical=True, gate_passed=False), {"gate_passed": False}),
     (judged() | checked(""), {"gate_passed": None}),
     # Where time and tokens are found.
     (timed(duration_ms=1500), measured(1.5, None)),
     (timed(duration_ms=1500, total_duration_seconds=2.0), measured(2.0, None)),
     (timed(executor_duration_seconds=7.5), measured(7.5, None)),
-    (timed(total_tokens=5, items=3, note="7 s"), measured(None, 5), "no not-used"),
     (timed(total_duration_seconds=7.5, api_ms=3), measured(7.5, None), "no not-used"),
     (timed(seconds=7.5), measured(7.5, None)),
     (timed(elapsed=7.5, tokens=5), measured(7.5, 5)),
     (timed(duration_s=7.5), measured(7.5, None)),
     (timed(wall_seconds="7.5s"), measured(7.5, None)),
-    (judged(timing={"elapsed_seconds": 7.5}), measured(7.5, None)),
     (judged(timing={"wallTimeSeconds": 7.5}), measured(7.5, None)),
     # timing.json goes before what the grader noted, who fills what it lacks.
     (
@@ -132,23 +127,16 @@ CASES: list[Any] = [
     (timed(latencyMs=7500, model="m"), measured(None, None), "not-used: $.latencyMs"),
     (timed(duration_ms=0, total_tokens=5), measured(None, 5), "zero-means-missing: time of 0"),
     (
-        timed(duration_ms=2000, total_tokens=0),
-        measured(2.0, None),
-        "zero-means-missing: tokens of 0",
-    ),
-    (
         timed(duration_ms=0, total_tokens=0),
         measured(None, None),
         "zero-means-missing: time and tokens of 0",
     ),
     # How it ended.
     (judged("pf"), {"status": "graded"}, "no ungraded-run", "no errored-run", "no executed-run"),
-    (rated(a=3), {"status": "graded"}),
     (checked("f", critical=True), {"status": "gated"}),
     (checked("p", critical=True), {"status": "graded"}),
     (only_timed(total_duration_seconds=3.0), {"status": "executed"}),
     ({"outputs/page.html": "<p>"}, {"status": "executed"}, "executed-run: enters no rate"),
-    ({"transcript.md": "said"}, {"status": "executed"}),
     (only_timed(exit_code=1), {"status": "errored"}, "errored-run: enters no rate"),
     (only_timed(status="errored", reason="it said: no"), {}, "errored-run: it said: no"),
     (only_timed(status="Timeout"), {"status": "errored"}),
@@ -177,7 +165,6 @@ CASES: list[Any] = [
     # A stated mean goes before weights that nobody gave; a stated share is a fifth of it.
     (judged(rubric_scores=scores(a=5, b=2), rubric_summary={"weighted_mean": 4.4}), mean(4.4)),
     (judged(rubric_summary={"normalized": 0.84}), mean(4.2)),
-    (judged(rubric_summary={"weighted_mean": 4.4, "normalized": 0.5}), mean(4.4)),
     (
         judged(rubric_scores=weighted(a=(5, 1), b=(2, 1)), rubric_summary={"weighted_mean": 4.4}),
         mean(3.5),
@@ -195,11 +182,8 @@ CASES: list[Any] = [
     (judged(rubric_scores=scores(a=1)) | judgings(_1=scores(a=5)), mean(5.0)),
     # Efficiency is half the checks, structural before judged ones, and half the rubric.
     (judged("p", rubric_scores=scores(a=4.5)) | checked("pf"), efficient(0.7, 0.5)),
-    (judged("p", rubric_scores=scores(a=4)), efficient(0.9)),
-    (judged("p") | checked("pf"), efficient(0.5, 0.5)),
     (judged("p"), efficient(1.0) | {"gate_passed": None}),
     (rated(a=4), efficient(0.8)),
-    (rated(a=4) | checked("f"), efficient(0.4, 0)),
     (judged("pf", rubric_scores=scores(a=4)) | checked("pppf"), efficient(0.775, 0.75)),
     (judged(""), efficient(None)),
     # What it used. A sum of tool calls goes before adding them up.
@@ -211,7 +195,6 @@ CASES: list[Any] = [
         used(tool_calls={"Read": 2, "Bash": 3, "Write": None}, cost_usd=0.25, skill_used=False),
         {"tool_calls": 5, "cost_usd": 0.25, "skill_used": False},
     ),
-    (used(tool_calls={"Read": 2}, total_tool_calls=7), {"tool_calls": 7}),
     (used(total_steps=1) | {"outputs/metrics.json": {"total_steps": 2}}, {"steps": 1}),
     (
         only_timed(model="m-1", executor_start="2026-01-02T03:04:05Z") | judged(judge_model="j"),
@@ -262,8 +245,6 @@ SAME, OTHER = "info", "warning"
         ([PASSED, PASSED], [SAME]),
         ([PASSED | only_timed(total_duration_seconds=5.0), PASSED], [SAME]),  # a copy lacks it
         ([PASSED, FAILED, PASSED], [OTHER, SAME]),
-        ([PASSED, FAILED, FAILED], [OTHER, SAME]),
-        ([PASSED, RATED, PASSED], [OTHER, SAME]),
         ([PASSED, only_timed(status="errored"), RATED], [OTHER, OTHER]),
         # Runs without results are told apart by what else is known.
         ([only_timed(total_duration_seconds=each) for each in (9.0, 2.0, 9.0)], [OTHER, SAME]),
@@ -296,7 +277,6 @@ REPEATED = {"eval_id": "1", "side": "without_skill", "seconds": 10.0, "tokens": 
         {"eval_id": "2"},
         {"side": "old_skill"},
         {"seconds": 10.1},
-        {"tokens": 1001},
         {"seconds": None},
     ],
 )
@@ -324,7 +304,6 @@ def test_a_later_benchmark_that_repeats_a_run_adds_none(tmp_path, other):
 DEPTH = weighted(depth=(4, 1))
 PLAIN = {f"{RUN}/grading.json": graded("pf")}
 BOTH = {f"{RUN}/grading.json": graded("pf", rubric_scores=DEPTH)}
-GATED = checked("f", critical=True)["structural.json"]
 RUBRIC = {"expectations": [], "rubric_scores": DEPTH}
 LATER = "iteration-2/eval-1-login/with_skill/run-1/grading.json"
 LAYERED = suite(("depth", 1.0), checks=["It works"])
@@ -338,7 +317,6 @@ EACH = {
 @pytest.mark.parametrize(
     ("code", "files", "says"),
     [
-        ("missing-side", two_sides(), []),
         ("missing-side", two_sides() | {LATER: graded("p")}, []),  # of another iteration
         ("missing-side", {f"eval-{n}/grading.json": graded("p") for n in "12"}, []),
         # An efficiency of one layer alone is told where others have both, once an iteration.
@@ -347,7 +325,6 @@ EACH = {
             BOTH | {f"{BASELINE}/grading.json": graded("pf")},
             ["no rubric scores in 1 of 2 runs of iteration-1"],
         ),
-        ("efficiency-of-one", BOTH | {f"{BASELINE}/structural.json": GATED}, ["no rubric scores"]),
         (
             "efficiency-of-one",
             BOTH | {f"{BASELINE}/grading.json": RUBRIC},
@@ -360,7 +337,6 @@ EACH = {
             ["2 of 2 runs of iteration-1", "2 of 2 runs of iteration-2"],
         ),
         ("efficiency-of-one", PLAIN | {f"{BASELINE}/grading.json": graded("p")}, []),
-        ("efficiency-of-one", BOTH | {f"{BASELINE}/grading.json": RUBRIC | graded("p")}, []),
         ("efficiency-of-one", {f"{one}/grading.json": RUBRIC for one in (RUN, BASELINE)}, []),
         ("efficiency-of-one", BOTH | {f"{BASELINE}/timing.json": {"exit_code": 1}}, []),
     ],
@@ -370,7 +346,6 @@ def test_what_is_missing_is_said_once_and_not_filled(tmp_path, code, files, says
     assert [(one["severity"], one["workspace"]) for one in problems] == [("info", "ws")] * len(says)
     for problem, words in zip(problems, says, strict=True):
         assert words in problem["message"]
-        assert ("gated" in problem["message"]) == ("gated" in words)
 
 
 HOST, PORT, USER = DEFINED = ["names the host", "names the port", "names the user"]
@@ -383,13 +358,11 @@ ALL = [(text, True) for text in DEFINED]
         (DEFINED, [(HOST, True), (PORT, False), (USER, None)], (1, 1, 3), []),
         (DEFINED, [(USER.upper() + ".", True), (HOST, True), (PORT, True)], (3, 0, 3), []),
         (DEFINED, [(HOST, True), (PORT, True), ("says who logs in", False)], (2, 1, 3), []),
-        (DEFINED, [("a", True), ("b", True)], (2, 0, 2), []),
         (DEFINED, [(HOST, True)], (1, 0, 1), ["lacks 2 of the 3 checks", PORT, USER]),
         (DEFINED, [(HOST, False), *ALL], (2, 1, 3), ["doubles", HOST]),
         (DEFINED, [*ALL, ("is short", False)], (3, 1, 4), ["adds 1", "short"]),
         (DEFINED, [(HOST, True), (HOST, True)], (1, 0, 1), ["lacks 2", "doubles"]),
         # A suite may ask for the same twice, or for nothing.
-        ([HOST, HOST], [(HOST, True), (HOST, False)], (1, 1, 2), []),
         ([], [(HOST, True), (HOST, False)], (1, 1, 2), []),
     ],
 )

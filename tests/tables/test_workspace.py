@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +16,7 @@ from skill_eval_nb.tables import TABLES, Column, Table, Workspace
 from skill_eval_nb.tables.columns import RUN_KEYS, frame_of, frame_of_rows, schema, to_pandas
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
-from tests.tables.made import BASELINE, RUN, load, two_sides
+from tests.tables.made import RUN, two_sides
 from tests.tables.test_conversion import workspaces
 
 POLARS = {
@@ -148,46 +147,7 @@ def test_a_model_s_runs_are_selected_with_what_belongs_to_them():
     assert numbers("runs", executor_model=["large", None], harness=None) == [1, 3]
 
 
-def test_problems_of_other_workspaces_are_left_out():
-    problems = {"severity": "info", "code": "x", "path": "p", "message": "m"}
-    rows = [{**problems, "workspace": name} for name in ("a", "b", None)]
-    ws = Workspace.from_tables({"problems": pl.DataFrame(rows)})
-    assert ws.select(workspace="a").problems["workspace"].to_list() == ["a", None]
-    assert ws.select(iteration="iteration-1").problems.height == 3
-
-
-def test_figures_of_a_part_are_read_without_texts():
-    asked = []
-
-    def reader(texts: bool) -> dict[str, pl.DataFrame]:
-        asked.append(texts)
-        return Workspace.from_tables({}).tables()
-
-    assert Workspace(reader).select(iteration="x").runs.is_empty()
-    assert asked == [False]
-
-
-def test_read_anew_it_is_the_same_selection_of_what_is_there_by_then(tmp_path) -> None:
-    shutil.copytree(ROOT / "data" / "tdd-workspace", tmp_path / "ws")
-    part = sen.load(tmp_path / "ws", backend="pandas").select(iteration="iteration-2")
-    assert isinstance(part.runs, pd.DataFrame)
-    shutil.rmtree(tmp_path / "ws" / "iteration-1")
-    again = part.again()
-    assert again.backend == "pandas"
-    assert again.polars("runs").equals(part.polars("runs"))
-    made = Workspace.from_tables({})
-    assert made.again() is made
-
-
 # ── of tables ──────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
-def test_tables_of_either_kind_and_the_others_are_empty(kind):
-    ws = Workspace.from_tables({"runs": kind([OWN])})
-    assert ws.runs.schema == Workspace.from_tables({}).runs.schema
-    assert ws.runs.row(0, named=True) == dict.fromkeys(ws.runs.columns) | UNSAID | OWN
-    assert {name for name, frame in ws.tables().items() if frame.height} == {"runs"}
 
 
 def test_a_table_is_shown_whole_with_every_text_escaped():
@@ -195,34 +155,6 @@ def test_a_table_is_shown_whole_with_every_text_escaped():
     shown = str(Workspace.from_tables({"runs": rows}).show("runs").get_state())
     assert "<img src=x" not in shown
     assert sum(f"&lt;img src=x&gt;{at}" in shown for at in range(3_000)) == 3_000
-
-
-@pytest.mark.parametrize(
-    ("given", "filled"),
-    [
-        ({}, {"workspace": "table", "skill": "table", "iteration": "none"}),
-        ({"iteration": [None, "iteration-2"]}, {"iteration": ["none", "iteration-2"]}),
-        ({"skill": ["tdd", None]}, {"skill": ["tdd", "table"]}),
-        ({"configuration": None}, {"configuration": "unstated"}),
-        ({}, {"eval_name": ["1", "1"]}),
-        ({"eval_id": None, "eval_name": "late fee"}, {"eval_id": "late fee"}),
-        ({"eval_id": None}, {"eval_id": "unstated", "eval_name": "unstated"}),
-    ],
-)
-def test_keys_that_a_table_made_by_hand_lacks_are_those_of_what_is_loaded(given, filled):
-    made = {"eval_id": "1", "configuration": ["with_skill", "without_skill"], "run_number": 1}
-    texts = dict.fromkeys(KEYS[:-1], pl.String)
-    rows = pl.DataFrame({**made, "pass_rate": [1.0, 0.5], **given}, schema_overrides=texts)
-    ws = Workspace.from_tables({"runs": rows, "problems": pl.DataFrame({"code": ["x"]})})
-    runs = ws.runs
-    for name, value in filled.items():
-        assert runs[name].to_list() == (value if isinstance(value, list) else [value, value])
-    assert runs.select(KEYS).null_count().row(0) == (0,) * len(KEYS)
-    assert ws.problems["workspace"].to_list() == [None]  # it may be of none
-    for show in (sen.report.html, sen.report.markdown, sen.library, sen.explore):
-        assert show(ws)
-    if "eval_id" in given:  # of two sides
-        assert sen.stats.deltas(ws).height
 
 
 # ── what is read when ────────────────────────────────────────────────────────────────────────
@@ -261,16 +193,6 @@ def test_folders_are_listed_at_once_and_files_read_once_when_a_table_is_asked_fo
     assert ws.tables()["runs"] is ws.runs
     assert opened == []
     assert sen.load(tmp_path).runs.height == 3
-
-
-def test_a_file_that_is_gone_when_it_is_read_is_a_problem(tmp_path):
-    ws = load(tmp_path, two_sides())
-    (tmp_path / "ws" / BASELINE / "grading.json").unlink()
-    assert dict(ws.runs.select("configuration", "status").iter_rows()) == {
-        "with_skill": "graded",
-        "without_skill": "ungraded",
-    }
-    assert ws.problems.filter(severity="error")["path"].to_list() == [f"{BASELINE}/grading.json"]
 
 
 def compare_figures_with_full_pass(path: Path) -> None:
