@@ -90,8 +90,7 @@ def with_row(*row_: Any) -> Files:
             )
             for problem, of_eval, of_run in (
                 ("", {}, {"configuration": "with_skill", "assertions": []}),
-                ("", {"eval_name": None, "prompt": ""}, {"eval_id": "3"}),
-                *((DISAGREE, {}, {field: "other"}) for field in ("eval_name", "prompt")),
+                (DISAGREE, {}, {"prompt": "other"}),
                 (DISAGREE, {"assertions": ["a"]}, {"assertions": ["b"]}),
             )
         ),
@@ -125,30 +124,6 @@ def test_what_an_agent_puts_out_is_no_result_of_its_run(tmp_path: Path) -> None:
         timing = {f"{RUN}/timing.json": {"status": "errored", **made_by}}
         ws = sen.load(lay(tmp_path / f"{len(made_by)}", files | timing))
         assert ws.runs.select("passed", "steps").rows() == [found]
-
-
-def test_what_a_run_lacks_is_taken_from_the_benchmark(tmp_path: Path) -> None:
-    """Its own figures stay; characters that stand where tokens should are left out."""
-    files = {
-        f"{RUN}/timing.json": {"total_tokens": 5, "total_duration_seconds": 0.0},
-        f"{LEFT}/grading.json": graded("p"),
-        f"{LEFT}/metrics.json": {"output_chars": 1000},
-        BENCH: stated(
-            row(3, "with_skill", "ppf", harness="codex"),
-            row(3, "without_skill", "p", model="fast"),
-            metadata={"executor_model": "slow", "analyzer_model": "<model>", "harness": "cli"},
-        ),
-    }
-    ws = sen.load(lay(tmp_path, files))
-    columns = ("pass_rate", "tokens", "time_seconds", "executor_model", "harness", "judge_model")
-    assert ws.runs.sort("configuration").select(columns).rows() == [
-        (pytest.approx(2 / 3), 5, 10.0, "slow", "codex", None),
-        (1.0, None, 10.0, "fast", "cli", None),
-    ]
-    assert told(ws) == [
-        f"info graded-in-benchmark {RUN}",
-        f"warning characters-as-tokens {BENCH}",
-    ]
 
 
 # ── definitions ──────────────────────────────────────────────────────────────────────────────
@@ -194,18 +169,14 @@ Q_OF_X = {"id": 1, "name": "x", "prompt": "Q", "expectations": ["a"]}
         # The prompts say which is which, and one that was changed is shifted as the others are.
         (suite("P", "Q"), prompted("P", "Q"), "0 P 1; 1 Q 2; id-offset"),
         (suite(*"PQx"), prompted(*"PQR"), "0 P 1; 1 Q 2; 2 x 3; id-offset"),
-        (suite(*"PQx"), prompted(*"PQR", first=1), "1 P 1; 2 Q 2; 3 x 3"),
         # Without prompts the reading that matches more is right; as it is goes first.
         (suite(*"PQR"), numbered(0, 1, 2), "0 P 1; 1 Q 2; 2 R 3; id-offset"),
-        (suite(*"PQR", first=0), numbered(0, 1, 2), "0 P 1; 1 Q 2; 2 R 3"),
         (suite(*"PQR"), numbered(1, 2), "1 P 1; 2 Q 2; 3 R 3"),
         # A name decides before the id, and an id may be the name.
         ({"evals": BY_NAME}, OF_NAMES, "0 x 0; 5 y 0"),
         # One that was never run keeps its id; one without id is counted.
         ({"evals": [{"id": "later", "prompt": "x"}]}, numbered(0), "0 None 0; later x 0"),
-        ({"evals": [{"prompt": "x"}, {"prompt": "y"}]}, {}, "1 x 0; 2 y 0"),
         # A prompt of several evals tells none of them: their names do, else their ids.
-        (asked((1, "x"), (2, "y"), (3, "z")), ALL_ASKED, "1 Do it 1; 2 Do it 2; 3 Do it 3"),
         (asked((9, "y"), (8, "x"), (7, "z")), ALL_ASKED, "1 Do it 2; 2 Do it 1; 3 Do it 3"),
         (asked((3, None), (1, None)), ALL_ASKED, "1 Do it 2; 2 Do it 0; 3 Do it 1"),
         # One of them was not run: it takes nobody's place.
@@ -233,33 +204,10 @@ def test_definitions_find_the_evals_that_were_run(
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "ids", "codes"),
-    [
-        ((2, "sort"), ("sort", "sort"), {"2"}, ["disagree"]),
-        (("sort-it", "sort"), (2, "sort"), {"2"}, ["disagree"]),
-        ((2, "sort"), (None, "sort"), {"2"}, []),
-        ((2, "sort"), ("other", "other"), {"2", "other"}, []),
-        ((2, "sort"), (3, "sort"), {"2", "3"}, []),
-    ],
-)
-def test_an_eval_that_keeps_folder_and_name_is_one_in_every_iteration(
-    tmp_path: Path, first: Any, second: Any, ids: set[str], codes: list[str]
-) -> None:
-    files = pair("iteration-{{1,2}}/sort/{}/grading.json")
-    for number, about in enumerate((first, second), 1):
-        files[f"iteration-{number}/sort/eval_metadata.json"] = metadata(*about)
-    ws = sen.load(lay(tmp_path / WS, files))
-    assert set(ws.runs["eval_id"]) == ids
-    assert [one.split()[1] for one in told(ws)] == codes
-
-
-@pytest.mark.parametrize(
     ("workspaces", "path", "home"),
     [
-        ({"skills/tdd-workspace": None}, "skills/tdd/evals/evals.json", "skills/tdd-workspace"),
         ({"a-workspace": None, "tdd-workspace": None}, "tdd/evals.json", "tdd-workspace"),
         ({"runs-of-it": None}, "skill/evals.json", "runs-of-it"),
-        ({"one": "tdd", "two": None}, "far/evals.json", "one"),
         ({"one": "pdf"}, "other/evals.json", "other"),
         ({"one": None, "two": None}, "other/evals.json", "other"),
         ({"ws": None, "b": None}, "ws2/evals.json", "ws2"),

@@ -54,59 +54,10 @@ def checked_against(path: Path) -> dict[str, dict[str, str | None]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["codingbuddy", "iterations", "skill-creator", "test-cases"])
-def test_the_bundled_workspaces_are_sound_and_recognised(name):
-    path = ROOT / "data" / f"{name}-workspace"
-    before = {one: one.stat().st_mtime_ns for one in path.rglob("*")}
-    # Of these the test-cases one is the skill's own folder, and not called after it.
-    assert told(path) == ["warning skill SKILL.md"] * (name == "test-cases")
-    (against,) = checked_against(path).values()
-    assert set(against.values()) - {None} == {name}
-    assert name != "codingbuddy" or told(path, name) == []
-    assert {one: one.stat().st_mtime_ns for one in path.rglob("*")} == before
-
-
 STRUCTURAL = {"expectations": [{"text": "x", "passed": True}], "gate_passed": True}
 CASES = {"skill_name": "x", "test_cases": [{"id": "a", "prompt": "P", "assertions": ["e"]}]}
 VERDICT = {"assertion": "e", "result": "pass"}
 RUN = "iteration-1/a/with_skill"
-
-
-@pytest.mark.parametrize(
-    ("files", "against"),
-    [
-        # What only one dialect has tells it; what fits several is of the one that suits all.
-        ({"evals.json": CASES}, {"evals": "test-cases"}),
-        (
-            {f"{RUN}/grading.json": graded("p"), f"{RUN}/structural.json": STRUCTURAL},
-            {"grading": "skill-evaluator", "structural": "skill-evaluator"},
-        ),
-        # A kind that no dialect reads without faults is of none.
-        (
-            {
-                "evals.json": CASES,
-                f"{RUN}/grading.json": {"test_case_id": "a", "assertions": [VERDICT]},
-                "history.json": {"skill_name": "x", "iterations": "?"},
-            },
-            {"evals": "test-cases", "grading": "test-cases", "history": None},
-        ),
-        # What the agent has put out is no document of its run.
-        (
-            {f"{RUN}/timing.json": {"executor": "x"}, f"{RUN}/outputs/metrics.json": {}},
-            {"timing": "skill-evaluator"},
-        ),
-        # One broken document of many does not decide.
-        (
-            {
-                "evals-{0,1,2}.json": CASES | {"version": "1"},
-                "evals.json": {"skill_name": "x", "test_cases": [{"id": 3, "prompt": "P"}]},
-            },
-            {"evals": "test-cases"},
-        ),
-    ],
-)
-def test_the_dialect_is_the_nearest_kind_by_kind(tmp_path, files, against):
-    assert checked_against(lay(tmp_path / "ws", files))["ws"] == against
 
 
 # ── one thing of a sound workspace broken at a time ──────────────────────────────────────────
@@ -157,8 +108,6 @@ UNKNOWN_RUN = f"warning unknown-run {FEEDBACK} $.reviews[1].run_id"
             change(ABOUT, prompt="Do something else"),
             [DISAGREES.replace("eval_id", "prompt"), f"other-prompt {ABOUT} $.prompt"],
         ),
-        (change(FEEDBACK, "reviews", 1, run_id="eval-7-with_skill"), [UNKNOWN_RUN]),
-        (change(FEEDBACK, "reviews", 1, run_id="eval-3-without_skill"), [UNKNOWN_RUN]),
         (
             change(FEEDBACK, "reviews", 1, run_id="the first"),
             [f"outside-limits {FEEDBACK} $.reviews[1].run_id", UNKNOWN_RUN],
@@ -172,15 +121,7 @@ UNKNOWN_RUN = f"warning unknown-run {FEEDBACK} $.reviews[1].run_id"
         ),
         (change(BENCHMARK, iteration=3), [f"other-iteration {BENCHMARK} $.iteration"]),
         (change(BENCHMARK, skill_name="other"), [f"other-skill {BENCHMARK} $.skill_name"]),
-        (
-            change(BENCHMARK, "eval_results", 1, eval_id=9),
-            [f"unknown-eval {BENCHMARK} $.eval_results[1].eval_id"],
-        ),
         (copy_to_no_eval, ["unknown-eval iteration-1/eval-5"]),
-        (
-            move("trigger_eval.json", "iteration-1/trigger_eval.json"),
-            ["misplaced iteration-1/trigger_eval.json"],
-        ),
         (
             move(FEEDBACK, "feedback.json"),
             [
@@ -223,17 +164,6 @@ def test_what_breaks_a_dialect_that_was_asked_for_is_an_error(tmp_path):
     (message,) = [one.message for one in check(tmp_path) if one.where == "$.total_tokens"]
     assert "at least 0" in message
     assert "-1" in message
-
-
-def test_each_iteration_has_each_eval_and_feedback_looks_at_its_own_runs(tmp_path):
-    """eval-0 was run in iteration-1 alone."""
-    files = {name: one for name, one in codingbuddy(2).items() if "iteration-2/eval-0/" not in name}
-    missing = [one for one in check(lay(tmp_path, files)) if one.code == "missing-folder"]
-    assert ["iteration-2/eval-0/" in one.message for one in missing] == [True, True]
-    unknown = "warning unknown-run iteration-2/feedback.json $.reviews[0].run_id"
-    assert unknown not in told(tmp_path)  # its benchmark still states them
-    del files["iteration-2/benchmark.json"]["eval_results"][0]
-    assert unknown in told(lay(tmp_path, files))
 
 
 def test_several_workspaces_are_checked_each_on_its_own(tmp_path):
@@ -341,15 +271,6 @@ def test_an_eval_that_was_not_run_is_worth_knowing(tmp_path, suite_in, left_out,
     assert all(part in found.message for part in says)
 
 
-def test_a_prompt_that_one_of_several_suites_has_is_fine(tmp_path):
-    about = {"iteration-1/eval-0-name0/eval_metadata.json": {"eval_id": 0, "prompt": "older"}}
-    lay(tmp_path, skill_creator() | about)
-    assert [one.split()[1] for one in told(tmp_path)] == ["other-prompt"]
-    older = {"skill_name": "x", "evals": [{"id": 0, "prompt": "older"}, {"id": 1, "prompt": "P1"}]}
-    lay(tmp_path, {"old/evals.json": older})
-    assert not [one for one in told(tmp_path) if "other-prompt" in one]
-
-
 # ── skills, and suites that quote them ───────────────────────────────────────────────────────
 
 FINE = "description: Does it. Use when it is wanted."
@@ -372,11 +293,9 @@ def rules(path):
             f"name: -maps\n{FINE}",
             ["`name` is '-maps'; it names a folder", "single hy", "its folder"],
         ),
-        (f"name: ma--ps\n{FINE}", ["single hyphens", "its folder is maps"]),
         (f"name: {'m' * 65}\n{FINE}", ["64 at most", "its folder", "65 characters"]),
         (f"name: maps\ndescription: {'d' * 1025}", ["`description` has 1,025 characters"]),
         (f"name: maps\n{FINE}\ncompatibility: {'c' * 501}", ["`compatibility` has 501"]),
-        (f"name: maps\n{FINE}\ncompatibility: [a]", ["`compatibility` is not text"]),
         (f"name: maps\n{FINE}\nversion: 2", ["`version` is not a key that hosts know"]),
         (FINE, ["`name` is missing"]),
         ("- maps", ["front matter that is a list"]),
@@ -391,19 +310,6 @@ def test_a_skill_is_held_against_what_hosts_take(tmp_path, matter, says):
         )
 
 
-def test_skills_are_found_where_hosts_look_and_beside_a_workspace(tmp_path):
-    lay(tmp_path, codingbuddy())
-    skills = "{skills/a,.claude/skills/b,skill-snapshot/c}/SKILL.md"
-    lay(tmp_path, {skills: skill_md(f"name: other\n{FINE}")})
-    assert len(rules(tmp_path)) == 2
-    assert len(rules(tmp_path / "skills")) == 1
-    assert len(rules([tmp_path / "skills" / "a" / "SKILL.md", tmp_path / ".claude"])) == 2
-    assert any(one.code == "dialect" for one in check(tmp_path))
-    bundled = [one for one in (ROOT / "data").glob("**/SKILL.md") if "-workspace" not in str(one)]
-    assert len(bundled) > 5
-    assert [rules(one) for one in bundled] == [[]] * len(bundled)
-
-
 LEAKING = """---
 name: change-log
 description: Writes a change log.
@@ -413,12 +319,9 @@ Group entries by what a reader can do now. Read `log_file` before you write.
 LEAKS = [
     ("Use change-log on this repository", ["change-log"]),
     ("The CHANGE-LOG skill was used", ["change-log"]),
-    ("The file change-log.md is written", []),
     ("Entries are grouped by what a reader can do now.", ["by what a reader can do now"]),
-    ("By what a reader of it can do", []),
     ("It has read log_file", ["log_file"]),
     ("The title is one the prompt asks for: Sums of each month", []),
-    ("It is short", []),
 ]
 
 
@@ -426,7 +329,7 @@ LEAKS = [
 def test_what_quotes_the_skill_is_named(folder, tmp_path):
     prompt = "Write a log. The title is: Sums of each month, can it be?"
     texts = [text for text, _ in LEAKS]
-    checks = [{"type": "file_contains", "pattern": "*", "match": texts[5]}]
+    checks = [{"type": "file_contains", "pattern": "*", "match": texts[3]}]
     of_skill = {"id": 1, "prompt": prompt, "expectations": texts, "structural_expectations": checks}
     telling = {"id": 2, "prompt": texts[0], "expectations": [texts[1]]}
     suite = {"skill_name": "change-log", "evals": [of_skill, telling]}

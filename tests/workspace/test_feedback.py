@@ -12,7 +12,7 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents import CheckLabel
-from skill_eval_nb.tables import NothingToLoad, check
+from skill_eval_nb.tables import check
 from skill_eval_nb.workspace.feedback import (
     COMPLETE,
     NotKept,
@@ -25,7 +25,7 @@ from skill_eval_nb.workspace.feedback import (
     read_reviews,
 )
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay, parts, row
+from tests.corpus.build import graded, lay, row
 
 RUN = "eval-0-with_skill"
 THEIRS = {
@@ -241,22 +241,6 @@ def test_all_runs_of_every_dialect_are_named_so_that_they_are_found_again(tmp_pa
     assert faults(folder) <= before
 
 
-def test_runs_of_the_corpus_are_found_again(tmp_path, corpus_workspaces):
-    n = 0
-    for at, given in enumerate(part for one in corpus_workspaces[::3] for part in parts(one)):
-        folder = copied(given, tmp_path / str(at))
-        try:
-            said = write_all(folder)
-        except NothingToLoad:
-            continue
-        ws = sen.load(folder)
-        assert loaded(ws) == said, given
-        problems = ws.polars("problems").filter(pl.col("path").str.ends_with("feedback.json"))
-        assert problems.is_empty(), problems.to_dicts()
-        n += len(said)
-    assert n > 100
-
-
 RUNS = "eval-0-login/with_skill/run-{}/grading.json"
 
 
@@ -315,14 +299,3 @@ def test_a_file_of_another_name_is_written_where_it_is_the_only_one(tmp_path):
     # and ids that name nothing
     assert ids.run_of("ws", "iteration-1", "eval-0") is None
     assert ids.run_of("ws", "iteration-1", "eval-0-with_skill-run-7") == ("0", "with_skill", 7)
-
-
-@pytest.mark.parametrize(
-    "part", ["", "iteration-2", "iteration-2/eval-0-a", "iteration-2/eval-0-a/v2"]
-)
-def test_a_part_of_a_workspace_has_its_feedback_where_the_whole_has_it(tmp_path, part):
-    lay(tmp_path / "ws", {"iteration-2/eval-0-{a,b}/v2/grading.json": graded("p")})
-    row = sen.load(tmp_path / "ws" / part).runs.row(0, named=True)
-    files = of(tmp_path / "ws" / part).files(row["workspace"], row["iteration"])
-    inside = tmp_path / "ws" / (part if part.count("/") else "iteration-2")
-    assert files == [str(inside / "feedback.json")]

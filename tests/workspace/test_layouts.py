@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.workspace import natural
 from tests.corpus.build import graded, keys, lay, row, said
 
 WS = "tdd-workspace"
@@ -394,28 +392,6 @@ def test_layout(tmp_path: Path, files: Files, runs: Runs) -> None:
 NAMES = st.text("abcxyz019-_. ()", min_size=1, max_size=12).filter(lambda name: name.strip(" .-"))
 
 
-@given(
-    st.sets(NAMES, min_size=1, max_size=4),
-    st.sampled_from(["iteration-1/", "", "runs/", "round-2/"]),
-    st.sampled_from([("eval-1-a", "eval-2"), ("case_1", "case_2"), ("test-1", "test-2-run")]),
-    st.sampled_from(["", "batch-1/", "runs/"]),
-)
-def test_any_name_below_the_side_of_an_eval_is_a_run(
-    tmp_path_factory: pytest.TempPathFactory,
-    names: set[str],
-    above: str,
-    evals: tuple[str, str],
-    between: str,
-) -> None:
-    assume(len({name.lower() for name in names}) == len(names))
-    folders = [f"{above}{eval_}/{side}/{between}" for eval_ in evals for side in BOTH]
-    files = {f"{at}{name}/grading.json": graded("pf") for at in folders for name in names}
-    ws = sen.load(lay(tmp_path_factory.mktemp("any") / WS, files))
-    runs = [(run["eval_id"], run["configuration"]) for run in ws.runs.to_dicts()]
-    assert Counter(runs) == {(id_, side): len(names) for id_ in "12" for side in BOTH}
-    assert not ws.runs.select("eval_id", "configuration", "run_number").is_duplicated().any()
-
-
 SEGMENTS = (
     "iteration-1 round-2 2026-07-04T03-53-57-344Z runs evals results cases models with_skill "
     "without_skill skills v2 after gemini_with_skill eval-0 eval-1-a eval-basic case_2 test-suite "
@@ -435,25 +411,3 @@ def test_wherever_a_grading_lies_it_is_a_run_or_a_problem(
     assert all({folder, f"{folder}/grading.json"} & told for folder in folders)
     keys_of_runs = ("workspace", "iteration", "eval_id", "configuration", "run_number")
     assert not ws.runs.select(keys_of_runs).is_duplicated().any()
-
-
-def test_what_stands_beside_the_runs_of_a_side_is_named(tmp_path: Path) -> None:
-    keyed = {
-        "before": {"runs": [graded("pf"), 7], "pass_rate": 0.1},
-        "after": [graded("pf"), "none", None],
-    }
-    ws = sen.load(lay(tmp_path / WS, {"iteration-1/eval-1/grading.json": keyed}))
-    assert ws.runs["pass_rate"].to_list() == [0.5, 0.5]
-    told = set(ws.problems.select("code", "where").iter_rows())
-    assert told == {
-        ("not-used", "$.before.pass_rate"),
-        ("wrong-type", "$.before.runs"),
-        ("wrong-type", "$.after"),
-    }
-
-
-@given(st.lists(st.text(alphabet="a1²٣-")), st.sets(st.integers(0, 10**6)))
-def test_any_names_can_be_sorted(names: list[str], numbers: set[int]) -> None:
-    assert sorted(sorted(names, key=natural)) == sorted(names)
-    iterations = sorted((f"iteration-{number}" for number in numbers), key=natural)
-    assert iterations == [f"iteration-{number}" for number in sorted(numbers)]

@@ -8,84 +8,18 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents import Timing
-from skill_eval_nb.workspace import Problems, collector_paused
-from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw, nearest_metadata
+from skill_eval_nb.workspace import collector_paused
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay
+from tests.corpus.build import lay
 from tests.documents.examples import EXAMPLES
-
-
-@pytest.mark.parametrize(
-    ("content", "code"),
-    [("{", "not-json"), (b"\xff\xfe\xff", "not-json"), ("null", "empty"), (None, "unreadable")],
-)
-def test_what_cannot_be_used_says_why(tmp_path, content, code):
-    path = str(tmp_path / "timing.json")
-    if content is not None:
-        lay(tmp_path, {"timing.json": content})
-    problems, of_one_that_need_not_be_there = Problems(), Problems()
-    assert load_document(path, Timing, problems) is None
-    assert [(one.severity, one.code, one.path) for one in problems] == [("error", code, path)]
-    assert load_if_there(path, Timing, of_one_that_need_not_be_there) is None
-    assert of_one_that_need_not_be_there == ([] if content is None else problems)
-
-
-def test_the_nearest_metadata_up_to_the_iteration_as_people_wrote_them(tmp_path):
-    run, iteration = tmp_path / "iteration-1/eval-1/with_skill", tmp_path / "iteration-1"
-    about = {"task": "theirs", "assertions": ["one", {"text": "two"}]}
-    beyond = {"eval_id": 1, "prompt": "beyond"}
-    lay(tmp_path, {"iteration-1/eval-1/eval_metadata.json": about, "eval_metadata.json": beyond})
-    found = nearest_metadata(run, iteration)
-    assert found is not None
-    assert (found.prompt, [one.text for one in found.assertions]) == ("theirs", ["one", "two"])
-    lay(iteration, {"eval-1/eval_metadata.json": "{"})
-    assert nearest_metadata(run, iteration) is None
-
-
-@pytest.mark.parametrize("size", [65_534, 65_535, 65_536, 3_000_000])
-def test_every_byte_is_read(tmp_path, size):
-    lay(tmp_path, {"x.json": [f"{size:x>{size}}"]})
-    assert load_raw(str(tmp_path / "x.json"), Problems()) == [f"{size:x>{size}}"]
-
 
 # ── the commonest files are read without detours: to the same, or not at all ─────────────────
 
 METADATA = {"eval_id": 7, "eval_name": "first", "prompt": "Do", "assertions": ["It works"]}
-
-
-@pytest.mark.parametrize(
-    ("suite", "metadata"),
-    [
-        (EXAMPLES["skill-evaluator"]["evals"], METADATA),
-        (
-            EXAMPLES["iterations"]["evals"] | {"version_of_ours": 7},
-            METADATA | {"assertions": [{"text": "x", "id": "A1"}]},
-        ),
-        (EXAMPLES["skill-creator"]["evals"]["evals"], {"prompt": "no id"}),
-        ({"evals": [{"id": 1, "prompt": "x", "expectations": [{"met": True}]}]}, {"prompt": "é"}),
-    ],
-)
-def test_strictly_it_is_what_the_tolerant_way_gives(tmp_path: Path, suite: Any, metadata: Any):
-    """A comma too many sends a file the tolerant way."""
-    found = []
-    for name, comma in (("strict", ""), ("tolerant", ",")):
-        # The same bytes twice are the same document.
-        documents = {"evals.json": suite, "eval-{7,8}/eval_metadata.json": metadata}
-        files = {
-            path: f"{json.dumps(one)[:-1]}{comma}{json.dumps(one)[-1]}"
-            for path, one in documents.items()
-        }
-        gradings = {"eval-{7,8}/with_skill/grading.json": graded("pf")}
-        ws = sen.load(lay(tmp_path / name / "ws", files | gradings))
-        assert bool(ws.problems.filter(code="repaired-json").height) == bool(comma)
-        found.append([ws.evals, ws.dimensions, ws.runs])
-    assert all(one.equals(other) for one, other in zip(*found, strict=True))
 
 
 @pytest.mark.parametrize("key", ["runs", "notes"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.sides import find_side, is_model, is_side, side_in, without_side
+from skill_eval_nb.documents.sides import find_side, is_side, side_in, without_side
 from tests.corpus.build import graded, lay
 from tests.workspace.made_tools import trial
 
@@ -123,10 +123,3 @@ def test_what_may_mean_anything_else_is_a_side_only_alone(
 def test_a_label_without_its_side_is_the_model() -> None:
     labels = ("haiku (with skill)", "gpt-5 (vanilla)", "no-skill", "gpt-5 mini")
     assert [without_side(label) for label in labels] == ["haiku", "gpt-5", "", "gpt-5 mini"]
-
-
-@pytest.mark.parametrize("part", ["-1", "-", "1a", "- "])
-def test_names_without_end_are_looked_at_once(part: str) -> None:
-    """Each way to cut such a name into parts took as long as all before it together."""
-    assert not is_model(name := f"gpt{part * 5000}!")
-    assert not is_side(name + " with skil")

@@ -11,7 +11,6 @@ from skill_eval_nb.workspace.jobs import (
     KeptSkill,
     find_kept_skill,
     kept_skills,
-    skill_now,
 )
 from tests.corpus.build import lay
 
@@ -49,23 +48,6 @@ def test_the_path_says_what_a_version_is_of(folder, told, tmp_path):
     assert found(tmp_path, folder) == {folder: told}
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [
-        "",
-        "iteration-1/eval-1-login/with_skill",
-        "iteration-1/with_skill/run-1/.claude/skills/pdf",
-        "iteration-1/eval-1/with_skill/run-1/outputs/skill",
-        "outputs/skill-snapshot",
-        "notes",
-        "a/b/c/d/skill-snapshot",
-        "skill-snapshot/a/b/c/d",
-    ],
-)
-def test_what_runs_left_behind_is_no_version(folder, tmp_path):
-    assert found(tmp_path, folder or ".") == {}
-
-
 def test_a_link_in_a_circle_and_a_folder_that_is_not_there(tmp_path):
     (tmp_path / "skill-snapshot").symlink_to(tmp_path / "skill-snapshot")
     (tmp_path / "skills").symlink_to(tmp_path)
@@ -85,14 +67,3 @@ def test_the_version_of_a_side_is_the_one_that_says_so():
     assert find_kept_skill([unsaid, other], "iteration-1", "old_skill", alone=False) is None
     assert find_kept_skill(every, "iteration-2", "old_skill") == of_all
     assert find_kept_skill(every, "iteration-20", "with_skill") is None
-
-
-@pytest.mark.parametrize(
-    ("skill", "workspace"),
-    [("pdf", "pdf-workspace"), ("pdf", "pdf/workspace"), ("pdf", "pdf/evals/workspace")],
-)
-def test_the_skill_as_it_is_now_is_beside_or_above(skill, workspace, tmp_path):
-    lay(tmp_path, {f"{skill}/SKILL.md": "now", f"{workspace}/evals.json": []})
-    now = skill_now(tmp_path / workspace)
-    assert now == KeptSkill("pdf, as it is now", tmp_path / skill)
-    assert skill_now(lay(tmp_path / "far" / "off" / "away-workspace", {"evals.json": []})) is None
