@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 
-import pytest
 from anywidget import AnyWidget
 
 from skill_eval_nb import widgets
@@ -28,11 +27,6 @@ def test_loading_the_package_behind_a_function_leaves_the_function() -> None:
         [sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert found.stdout.split() == ["True", "True", "explore", "diff"]
-
-
-def test_any_other_name_is_none() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'draft'"):
-        _ = widgets.draft
 
 
 def test_no_action_is_called_like_a_method_of_every_widget() -> None:

@@ -8,11 +8,9 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving import versions
-from skill_eval_nb.widgets.diff import Diff, choose_versions, compare
-from skill_eval_nb.widgets.explore.choice import suites_of, turned_workspace
+from skill_eval_nb.widgets.diff import Diff, compare
 from skill_eval_nb.widgets.ui import Node
 from skill_eval_nb.widgets.ui.source import tell_landed
-from tests.checkout import ROOT
 from tests.corpus.build import lay
 from tests.widgets.diff.made import do, panel, workspace
 from tests.widgets.looks import NARROW, looked_at
@@ -59,14 +57,6 @@ def test_iterations_as_they_come_and_go(path):
     assert "iteration-1 against iteration-3" in shown(made)
 
 
-def test_a_workspace_made_of_tables_alone():
-    ws = sen.load(ROOT / "data" / "tdd-workspace")
-    tables = {name: ws.polars(name) for name in ("runs", "expectations", "rubric_scores")}
-    made = panel(sen.Workspace.from_tables(tables))
-    for tab in ("checks", "skill", "others"):
-        do(made, "see", "tab", tab)
-
-
 SKILL = "---\nname: a\n---\none\n"
 
 
@@ -80,20 +70,6 @@ def of(tmp_path):
         return compare(tmp_path / "old", tmp_path / "new")
 
     return compared_files
-
-
-def test_a_side_without_the_skill_has_no_version(tmp_path):
-    ws = sen.load(workspace(tmp_path))
-    (suite,) = suites_of(turned_workspace(ws), turned=True)
-    names = [f"iteration-{n}/skill-snapshot/with_skill" for n in (1, 2)]
-    for side, kept in (
-        ("with_skill", names),
-        ("without_skill", [None] * 2),
-        ("baseline", [None] * 2),
-    ):
-        every, found = choose_versions(ws, suite, ("iteration-1", "iteration-2"), side, {})
-        assert [one and one.name for one in found] == kept
-        assert list(every) == names
 
 
 def test_what_became_of_each_file(of, tmp_path):
@@ -127,7 +103,6 @@ def test_what_became_of_each_file(of, tmp_path):
     ("old", "new", "note"),
     [
         (b"\0\1", b"\0\1\2", "2 bytes that are no text, then 3 bytes that are no text."),
-        (b"\xff\xfe", b"text", "2 bytes that are no text, then 4 bytes of text."),
         (b"a\r\nb\r\n", b"a\nb\n", "Only how its lines end differs."),
         (b"x" * 21, b"y", "21 bytes, too much to compare line by line, then 1 bytes of text."),
         (b"\n" * 6, b"y", "6 bytes, too much to compare line by line, then 1 bytes of text."),

@@ -7,14 +7,14 @@ import random
 import shutil
 
 import hypothesis.strategies as st
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
 import skill_eval_nb as sen
-from skill_eval_nb.stats.values import values_of
-from skill_eval_nb.widgets.explore import Explore, quality
+from skill_eval_nb.widgets.explore import Explore, explore, quality
 from skill_eval_nb.widgets.ui.source import tell_landed
-from tests.charts.worlds import HOSTILE, world
+from tests.charts.worlds import HOSTILE, run_keys, workspace, world
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.running.made_jobs import until
@@ -24,16 +24,41 @@ from tests.widgets.stage import staged
 from tests.widgets.trees import elements, find, text
 
 
-def test_skill_and_workspace_can_be_chosen_where_there_are_several():
-    panel = explorer(ROOT / "data")
-    names = [(suite.workspace, suite.skill) for suite in panel.counted.suites]
-    assert len(names) == 6
-    for at, (place, skill) in enumerate(names):
-        shown = after(panel, "choose_suite", str(at))
-        assert (panel.choice.workspace, panel.choice.skill) == (place, skill)
-        assert skill in shown
-        assert set(panel.selection["skill"]) <= {skill}
-    assert "nothing was run yet" in shown
+def test_what_compares_something_is_looked_at_first_whatever_the_order(tmp_path):
+    """The first skill and the last iteration are not graded; the others are."""
+    files = {"a/iteration-1/eval-1/with_skill/run-1/outputs/x.md": "x"}
+    for at in (1, 2):
+        for side, marks in (("with_skill", "pp"), ("without_skill", "pf")):
+            files[f"b/iteration-{at}/eval-1/{side}/run-1/grading.json"] = graded(marks)
+    files["b/iteration-3/eval-1/with_skill/run-1/outputs/x.md"] = "x"
+    panel = explore(sen.load(lay(tmp_path, files)))
+    assert (panel.choice.workspace, panel.choice.iterations) == ("b", ("iteration-2",))
+
+
+def test_an_expectation_with_two_texts_for_its_id_is_one():
+    check = {"layer": "structural", "expectation_id": "S1", "passed": True}
+    texts = ("a file is there", "the file is there", "something else")
+    every = [
+        run_keys(run_number=1),
+        run_keys(run_number=2),
+        run_keys(eval_id="1", eval_name="other"),
+    ]
+    checks = [run | check | {"text": text} for run, text in zip(every, texts, strict=True)]
+    runs = [run | {"path": "x", "status": "graded"} for run in every]
+    panel = explorer(workspace(runs=runs, expectations=checks))
+    after(panel, "see", "tab", "checks")
+    after(panel, "pick", "check", "iteration-1", "structural", "a file is there")
+    assert panel.selection["run_number"].to_list() == [1, 2]
+    assert panel.selection["eval_id"].to_list() == ["0", "0"]
+
+
+def test_the_selection_is_in_the_backend_of_the_workspace():
+    panel = explorer(sen.load(TDD, "pandas"))
+    after(panel, "pick", "runs", "iteration-2", "1", "lend-a-book", "with_skill", 2)
+    assert isinstance(panel.selection, pd.DataFrame)
+    assert list(panel.selection["run_number"]) == [2]
+    after(panel, "clear")
+    assert len(panel.selection) == 36
 
 
 def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
@@ -60,20 +85,6 @@ def test_runs_are_shown_as_they_land_and_what_was_chosen_stays(tmp_path):
     assert "is not there any more" not in words(chosen)
     place.rename(tmp_path / "away")
     assert "ws is not there any more" in after(chosen, "see", "tab", "checks")
-
-
-def test_all_evals_are_those_that_come_later_too(tmp_path):
-    place = tmp_path / "ws"
-    given = {f"iteration-1/eval-{n}-e{n}/with_skill/grading.json": graded("p") for n in "12"}
-    ticked, pressed = (explorer(lay(place, given)) for _ in range(2))
-    after(ticked, "tick", "evals", "1", False)
-    after(ticked, "tick", "evals", "1", True)
-    after(pressed, "choose_evals", *pressed.suite.evals)
-    lay(place, {"iteration-2/eval-3-e3/with_skill/grading.json": graded("p")})
-    tell_landed(place)
-    for panel in (ticked, pressed):
-        assert panel.settle()
-        assert (len(panel.suite.evals), panel.choice.evals) == (3, ())
 
 
 def test_a_fault_in_one_view_leaves_the_others(monkeypatch):
@@ -116,51 +127,6 @@ def test_whatever_is_clicked_nothing_breaks_and_the_selection_is_of_what_is_ther
         after(panel, *chance.choice(acts))
         assert set(panel.selection.rows()) <= every
         json.dumps(panel._tree).encode()
-
-
-WS = bundled()
-
-
-def points(panel):
-    """The runs that are drawn: what a click on each would send, and where it is."""
-    return [
-        (one[1]["on"]["click"], one[1]["style"]["left"])
-        for one in find(panel._tree, tag="button")
-        if "sen-x-point" in one[1].get("class", "")
-    ]
-
-
-def test_every_run_is_drawn_once_where_its_figure_is():
-    for metric, low, high in (("pass_rate", 0, 1), ("rubric:isolation", 1, 5)):
-        panel = explorer(metric=metric)
-        values = values_of(WS, metric).filter(iteration="iteration-2").drop_nulls("value")
-        keys = values.select("eval_id", "configuration", "run_number").rows()
-        wanted = [100 * (value - low) / (high - low) for value in values["value"]]
-        drawn = {
-            (act[3], act[5], number): float(left[:-1])
-            for act, left in points(panel)
-            for number in act[6:]
-        }
-        assert sorted(drawn) == sorted(keys)
-        assert [drawn[run] for run in keys] == pytest.approx(wanted, abs=1)
-
-
-def test_a_point_of_a_dimension_selects_its_run_and_stays_pressed():
-    panel = explorer()
-    after(panel, "see", "tab", "dimensions")
-    act, _ = next(point for point in points(panel) if len(point[0]) == 6)
-    after(panel, *act)
-    (run,) = panel.selection.iter_rows(named=True)
-    name = f"{run['eval_name']} {run['configuration']} run {run['run_number']}"
-    assert act[2:] == [run["iteration"], "behaviour_focus", run["configuration"], name]
-    (pressed,) = find(panel._tree, aria_pressed="true", cls="sen-x-point")
-    assert pressed[1]["on"]["click"] == act
-
-
-def test_outputs_that_are_gone_or_were_never_stored_are_said() -> None:
-    other = explorer(sen.from_table(explorer().source.ws.polars("runs").drop("path")))
-    assert "no outputs stored" in after(other, "see", "tab", "outputs")
-    assert "No outputs of" in after(other, *next(clickable(other, "open_outputs")))
 
 
 def card(panel):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from skill_eval_nb import charts
 from skill_eval_nb.cli import app
-from skill_eval_nb.widgets.explore import CHARTS, chart_of, draw
+from skill_eval_nb.widgets.explore import CHARTS, chart_of
 from skill_eval_nb.widgets.explore.choice import Choice, settle_choice, suites_of
 from tests.charts.worlds import world
 from tests.checkout import ROOT
@@ -28,19 +28,16 @@ def test_every_chart_of_runs_can_be_chosen():
 @pytest.mark.parametrize("name", CHARTS)
 def test_each_is_drawn_of_what_is_looked_at(name):
     choice = settle_choice(suites_of(WS)[0], Choice(iterations=("iteration-1",), evals=("1", "2")))
-    answer, png = draw(WS, choice, name)
-    assert png.startswith(b"\x89PNG")
-    assert answer == chart_of(WS, choice, name).to_dict()["description"]
+    assert chart_of(WS, choice, name).to_dict()["description"]
 
 
-@pytest.mark.parametrize(("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg")])
-def test_a_chart_is_saved_where_one_says(tmp_path, kind, begins):
+def test_a_chart_is_saved_where_one_says(tmp_path):
     panel = explorer(world())
     after(panel, "see", "tab", "charts")
     after(panel, "hand", "folder", str(tmp_path / "new" / "folder"))
-    shown = after(panel, "save_chart", kind)
-    path = tmp_path / "new" / "folder" / f"forest.{kind}"
-    assert path.read_bytes().startswith(begins)
+    shown = after(panel, "save_chart", "svg")
+    path = tmp_path / "new" / "folder" / "forest.svg"
+    assert path.read_bytes().startswith(b"<svg")
     assert str(path) in shown
 
 

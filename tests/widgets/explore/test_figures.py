@@ -12,11 +12,9 @@ from polars.testing import assert_frame_equal
 from skill_eval_nb import stats
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.stats.overview import overview, overview_by_eval
-from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import choice
 from skill_eval_nb.widgets.explore.choice import Part, within
 from skill_eval_nb.widgets.ui.track import axis_of, of_figures
-from tests.charts.worlds import world
 from tests.widgets.explore.made import bundled
 
 WS = bundled()
@@ -50,33 +48,6 @@ def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_to
         together = count(within(WS, PARTS), PARTS, "")
         check_equal(alone, wanted)
         check_equal(together, wanted)
-
-
-def test_a_cell_has_every_run_with_the_figure_the_lowest_first_and_their_mean():
-    part = Part("tdd-workspace", "tdd", ("iteration-1",), "with_skill", "without_skill", ())
-    ws = world(evals=1, runs=21, expectations=5)
-    assert choice.count_cells(within(ws, [part]), [part], "rubric:of_nobody") == [{}]
-    cells = choice.count_cells(within(ws, [part]), [part], "tokens")[0]
-    runs = ws.runs.filter(configuration="with_skill").sort("tokens", "run_number")
-    found = cells[("0", "writes-the-failing-test-first"), "with_skill"]
-    assert found.runs == runs.select("run_number", "tokens").rows()
-    assert found.mean == runs["tokens"].mean()
-
-
-def test_a_part_without_a_run_of_the_baseline_says_so_among_others():
-    sides = pl.col("configuration") == "with_skill"
-    tables = {
-        name: WS.polars(name).filter((pl.col("iteration") != "iteration-1") | sides)
-        for name in ("runs", "expectations", "rubric_scores")
-    }
-    ws = within(Workspace.from_tables(tables), PARTS)
-    first, second = choice.count_headline_by_eval(ws, PARTS, "")
-    why = "no baseline among the configurations: with_skill"
-    assert {(row["baseline"], row["unpaired"]) for row in first} == {(None, why)}
-    check_equal([second], [stats.deltas_by_eval(WS).filter(iteration="iteration-2").to_dicts()])
-    verdicts = choice.count_headline(ws, PARTS, "")
-    assert verdicts[0] == []
-    assert [row["scope"] for row in verdicts[1]] == ["suite", "population"]
 
 
 SIZES = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False).filter(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import skill_eval_nb as sen
-from tests.corpus.build import graded, lay
 from tests.triggers.made import make_skill
 from tests.widgets.run.panels import (
     SMALL,
@@ -70,20 +69,3 @@ def test_a_skill_without_evals_is_shown_the_way_to_some(tmp_path: Path) -> None:
     settled(panel)
     assert "has no evals" not in shown(panel)
     assert len(panel.plan.cells) == 18
-
-
-def test_what_the_runs_say_has_a_button_for_the_runs_that_would_decide_it(skill: Path) -> None:
-    runs = {
-        f"iteration-1/eval-{n}-e{n}/{side}/grading.json": graded(verdicts)
-        for n in range(1, 5)
-        for side, verdicts in {"with_skill": "ppppp", "without_skill": "pffff"}.items()
-    }
-    home = lay(skill.parent / "kites-workspace", runs)
-    (answer,) = sen.stats.overview.answer_headline(sen.load(home))
-    panel = panel_on(skill, workspace=home, looks=(2, 4))
-    says = shown(panel)
-    assert answer.short in says
-    assert all(words in says for words, _ in answer.next_steps)
-    press(panel, "Put it into the form")
-    settled(panel)
-    assert "6 evals × 2 configurations × 2 runs" in shown(panel)

@@ -13,20 +13,12 @@ from skill_eval_nb.widgets.show.transcript import show_transcript, transcript_of
 from skill_eval_nb.widgets.ui import read_blob
 from skill_eval_nb.widgets.ui.source import key_of
 from tests.checkout import ROOT
-from tests.widgets.show import zoo
 from tests.widgets.trees import find, text
 
 
 @pytest.fixture(scope="module")
 def tdd():
     return sen.load(ROOT / "data" / "tdd-workspace")
-
-
-def test_hostile_words_stay_words(tmp_path):
-    ws = sen.load(zoo.workspace(tmp_path))
-    words = text(show_run(ws, key_of(ws.polars("runs").row(0, named=True))))
-    assert words.count(zoo.CANARY) > 15
-    assert zoo.TURNED not in words
 
 
 @pytest.mark.corpus

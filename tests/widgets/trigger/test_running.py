@@ -6,12 +6,12 @@ from pathlib import Path
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.text import count
-from skill_eval_nb.triggers import Query, measure
+from skill_eval_nb.triggers import measure
 from tests.running.made_jobs import until
 from tests.stand_in import Fault, RiggedStandIn
 from tests.widgets.run.panels import button, ended, fill, shown
 from tests.widgets.trees import find, text
-from tests.widgets.trigger.made import ASKED, do, panel_on, press, run, through
+from tests.widgets.trigger.made import do, panel_on, press, run, through
 
 PRICED = "claude-haiku-4-5"
 
@@ -44,25 +44,6 @@ def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
         assert rate["instead"] is None or f"instead: {rate['instead']}" in text([lane])
     (track, *_) = find(panel.view(), role="img")
     assert "of its runs" in track[1]["title"]
-
-
-def test_a_new_panel_finds_what_there_is_and_only_what_is_missing_is_run(skill: Path) -> None:
-    few = [Query(words, should) for words, should in ASKED.items()][2:4]
-    run(panel_on(skill, few), runs=1)
-    panel = panel_on(skill)
-    do(panel, "tab", "run")
-    fill(panel, runs=1)
-    found = panel.measured
-    assert sum(one.outcome != "not run" for one in found.attempts) == 2
-    assert "6 attempts; 4 attempts to be made" in shown(panel)
-    assert "6 queries, 6 attempts: " in shown(panel)
-    press(panel, "Start")
-    ended(panel)
-    assert panel.measured.status == "done"
-    key = next(iter(panel._grid.rows))
-    do(panel, "change", key, "query", "tell my users what is new")
-    do(panel, "tab", "run")
-    assert "6 attempts; 1 attempt to be made" in shown(panel)
 
 
 def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skill_eval_nb.models import Connection, StandIn
+from skill_eval_nb.models import Connection
 from skill_eval_nb.triggers import Query
 from tests.running.made_jobs import until
 from tests.stand_in import RiggedStandIn
@@ -117,14 +117,3 @@ def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None
     assert found.status == "partial"
     assert found.steps
     assert found.ended in shown(panel)
-
-
-def test_nothing_is_looked_for_on_a_broken_measurement(skill: Path) -> None:
-    never = Connection(stand_in=StandIn(opens=0.0))
-    panel = panel_on(skill, QUERIES, connection=never)
-    searched(through(panel))
-    found = panel.optimised
-    assert found.status == "broken"
-    (alarm,) = find(panel.view(), role="alert")
-    assert "no search was made" in text([alarm])
-    assert not [one for one in find(panel.view(), tag="button") if "Write" in text([one])]

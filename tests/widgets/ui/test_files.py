@@ -92,7 +92,7 @@ def test_no_click_on_a_page_leads_anywhere(stage, plain, media_type) -> None:
         assert frame.get_by_text("HERE").or_(frame.get_by_alt_text("HERE")).count() == 1
 
 
-@pytest.mark.parametrize("again", [" ", "url(", "url( ", "@import ", "url(' "])
+@pytest.mark.parametrize("again", [" ", "url( ", "@import "])
 def test_a_page_whose_style_never_ends_is_shown(stage, plain, again) -> None:
     """It froze the page: thirty thousand blanks were looked at nine hundred million times."""
     css = f"color: red; background: url({again * 30_000}"

@@ -85,25 +85,6 @@ def test_texts_are_texts_wherever_they_stand(stage, plain) -> None:
         assert (at, bad) in plain.said  # what was handed to the page comes back as it was
 
 
-def test_what_is_typed_reaches_python_as_it_is(stage, plain) -> None:
-    plain.draw(text_area("Words", "", ("note",), keep="words", key="words"))
-    stage.settle()
-    for bad in TEXTS:
-        if "\r" in bad or not bad:
-            continue  # a textarea has its own line ends
-        stage.page.evaluate(
-            """(words) => {
-              const area = document.querySelector("textarea");
-              area.value = words;
-              area.dispatchEvent(new Event("input", {bubbles: true}));
-              area.dispatchEvent(new Event("change", {bubbles: true}));
-            }""",
-            bad,
-        )
-        stage.page.wait_for_function("() => document.querySelector('.sen').dataset.pending === '0'")
-        assert plain.said[-1] == bad
-
-
 @pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "application/xhtml+xml", "picture"])
 def test_files_in_frames_and_pictures_run_nothing(stage, plain, kind) -> None:
     def file(bad: str):

@@ -79,14 +79,6 @@ def test_what_is_gone_or_not_there_yet_is_said_until_it_is_there(home, tmp_path)
         assert (source.lacking, height(source)) == (None, 1)
 
 
-def test_tables_have_nothing_to_read_anew(home) -> None:
-    told = []
-    source = Source(sen.Workspace.from_tables({}), lambda: told.append(1))
-    source.reload()
-    tell_landed(home)
-    assert told == []
-
-
 def test_what_is_no_workspace_is_refused() -> None:
     for given in (None, 3, ["a"], {"runs": []}):
         with pytest.raises(TypeError, match="A Workspace or a path is wanted"):
@@ -239,17 +231,6 @@ PATIENCE = 30
 
 def begin(do) -> Task:
     return Task("working", do, NOT_BEGUN, lambda: None)
-
-
-@pytest.mark.parametrize(("error", "told"), [(OSError("full"), "full"), (OSError(), "OSError")])
-def test_what_it_raises_is_said(error, told) -> None:
-    def do(**_: object) -> None:
-        raise error
-
-    work = begin(do)
-    assert work.ended.wait(PATIENCE)
-    assert work.message == told
-    assert not work.running
 
 
 def test_what_is_left_is_told_from_what_was_done_since_the_first_word(monkeypatch) -> None:

@@ -163,7 +163,3 @@ def test_every_block_shows_what_is_in_it():
     assert [text(one) for one in find(shown, tag="ins")] == ["+new"]
     assert [text(one) for one in find(shown, tag="caption")] == ["rows"]
     assert [text(one) for one in find(shown, tag="summary")] == ["settings", "order"]
-
-
-def test_what_is_empty_is_left_out():
-    assert blocks_view([Table(("a",), []), Pairs([]), Items([]), Diff("")]) == []

@@ -112,19 +112,6 @@ def kept(stage: Stage) -> str | None:
     return stage.page.evaluate("() => localStorage.getItem('sen:desk/words')")
 
 
-def test_keys_within_a_pause_are_sent_at_once(stage, desk) -> None:
-    """They come in one task of the page: however slow the machine, no timer ends between them."""
-    words(stage).evaluate(
-        """(area) => [..."hello"].forEach((letter) => {
-          area.value += letter;
-          area.dispatchEvent(new InputEvent("input", {bubbles: true}));
-        })"""
-    )
-    stage.until(lambda: desk.told)
-    stage.settle()
-    assert desk.told == [("write", "hello")]
-
-
 def test_what_is_typed_is_sent_after_a_pause_and_survives_every_redraw(stage, desk) -> None:
     for letter in "hello":
         words(stage).type(letter)
@@ -283,11 +270,3 @@ def test_a_choice_that_got_lost_does_not_undo_the_next(stage, desk) -> None:
     stage.settle()
     assert stage.page.get_by_label("score 3").is_checked()
     assert desk.told == [("rate", "3")]
-
-
-def test_a_second_view_shows_what_was_typed_in_the_first(stage, desk) -> None:
-    stage.page.evaluate("() => window.senRender('there')")
-    words(stage).nth(0).type("here")
-    stage.settle()
-    assert words(stage).nth(1).input_value() == "here"
-    assert desk.told == [("write", "here")]
