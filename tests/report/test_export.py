@@ -30,7 +30,6 @@ from tests.report.made import (
     in_iterations,
     of_two_models,
     one_side,
-    problem,
     run,
     score,
     workspace,
@@ -311,42 +310,6 @@ def test_the_skill_stands_between_where_a_workspace_has_several():
     assert [str(folder) for folder in folders(parts)] == ["w/a/i", "w/b/i", "v/i"]
 
 
-def test_a_part_has_its_own_rows_and_problems():
-    rows = in_iterations(1, 2)
-    other = run("1", "with_skill", 1, 1.0, workspace="other")
-    own, seconds, suite = (
-        f"tdd-workspace/{path}"
-        for path in ("iteration-1/eval-1", "iteration-2/eval-1", "evals.json")
-    )
-    problems = [problem(message="m", path=path) for path in (own, seconds, suite)]
-    problems.append(problem(message="m", path="other/iteration-1", workspace="other"))
-    ws = workspace(runs=[*rows, other], problems=problems)
-    _, first, _ = places = slices(ws)
-    assert [(one.workspace, one.iteration[-1]) for one in places] == [
-        *(("other", "1"), ("tdd-workspace", "1"), ("tdd-workspace", "2"))
-    ]
-    part = first.of(ws)
-    assert (part.runs.height, {*part.problems["path"]}) == (len(rows) / 2, {own, suite})
-
-
-def test_several_models_are_a_slice_each_and_together_all_there_is():
-    rows = of_two_models("a/b", HOSTILE[2])
-    checks = [check(row, "c", True) for row in rows]
-    ws = workspace(runs=rows, expectations=checks)
-    places = slices(ws)
-    assert [dict(one.model) for one in places] == [
-        {"executor_model": name} for name in (HOSTILE[2], "a/b", "third")
-    ]
-    parts = [one.of(ws) for one in places]
-    for table in ("runs", "expectations"):
-        assert [part.polars(table).height for part in parts] == [8, 8, 1]
-        assert ws.polars(table).height == 17
-    names = [str(folder) for folder in folders(places)]
-    assert len(set(names)) == 3
-    assert all(name.count("/") == 2 and ".." not in name for name in names)
-    assert names[-1] == "tdd-workspace/iteration-1/third"
-
-
 FIGURES = (
     *(stats.summarize, stats.variance, stats.outliers, stats.notes, stats.audit, stats.next_step),
     *(stats.discrimination, stats.deltas_by_eval, stats.deltas_by_dimension),
@@ -355,7 +318,7 @@ FIGURES = (
 )
 
 
-@pytest.mark.parametrize("name", [".", "made"])
+@pytest.mark.parametrize("name", ["tdd-workspace", "made"])
 def test_what_is_worked_out_for_all_iterations_in_one_go_is_that_of_each_alone(name):
     if name == "made":  # evals that belong together, in one of them more than in the other
         rows = in_iterations(1, 2) + [

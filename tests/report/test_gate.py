@@ -15,7 +15,7 @@ from scipy import stats as oracle
 import skill_eval_nb as sen
 from tests.checkout import ROOT
 from tests.cli import calls
-from tests.report.made import HOSTILE, SIDES, check, run, workspace
+from tests.report.made import HOSTILE, SIDES, run, workspace
 
 NOISE = (0.0, 0.25, -0.25)
 HIGH, LOW = 0.75, 0.25
@@ -61,7 +61,6 @@ CASES = {
     "a gain": (rows(HIGH, LOW), {}, 0, "no regression", "helps"),
     "as good, with noise": (EVEN, {}, 0, "no regression beyond", "may be missed"),
     "four runs a side": (rows(0, 1, 4, 1, (0, 0, 0)), {}, 3, "too few runs", "leans down: −100 pp"),
-    "three runs a side": (rows(LOW, HIGH, 3, 1), {}, 3, "too few runs", "Next: "),
     "of two models": (OF_TWO, {}, 3, "too few runs", "Next: "),
     "an eval that one side lacks": (LACKING, {}, 0, "no regression beyond", "left out: ‘eval 3’"),
     "every run alike": (rows(HIGH, HIGH, noise=(0, 0, 0)), {}, 3, "too few runs", "Next: "),
@@ -73,7 +72,6 @@ CASES = {
     "only the baseline": (OTHER_SIDE, {}, 3, "nothing to compare", "no runs other than"),
     "nothing": ([], {}, 3, "nothing to compare", "no run"),
     "more tokens": (rows(HIGH, HIGH, tokens=(9, 5)), TOKENS, 1, "regression", "more"),
-    "fewer": (rows(HIGH, HIGH, tokens=(5, 9)), TOKENS, 0, "no regression", "fewer"),
     "a named baseline, and the other one is no loss": (
         rows(HIGH, LOW) + changed(ONE_SIDE, configuration="old_skill"),
         {"baseline": "old_skill"},
@@ -142,9 +140,7 @@ COSTLY = workspace(runs=rows(HIGH, HIGH, cost_usd=(0.3, 9.0)))
         ({"most": {"cost_usd": 0.3}}, None, 0, "limit kept: $0.3000"),
         ({"most": {"cost_usd": 0.2999}}, None, 1, "limit not kept: $0.3000"),
         ({"most": {"cost_usd": 0.2}}, ["regression"], 0, "limit not kept: $0.3000"),
-        ({"least": {"pass_rate": 0.75}}, None, 0, "limit kept: 75%"),
         ({"least": {"pass_rate": 0.8}}, None, 1, "limit not kept: 75%"),
-        ({"most": {"tokens": 5}}, None, 3, "no figure"),
         ({"most": {"tokens": 5}}, ["cannot-tell"], 1, "no figure"),
     ],
 )
@@ -215,33 +211,13 @@ def test_another_workspace_is_as_another_iteration(names, prompts, paired, end):
         assert "Two iterations are two sessions" in finding.says
 
 
-@pytest.mark.parametrize(
-    ("judge", "texts", "said"),
-    [("a", "is right", ""), ("b", "is right", "two yardsticks"), ("a", "is wrong", "other checks")],
-)
-def test_what_differs_between_workspaces_is_named(judge, texts, said):
-    ws, other = (
-        workspace(
-            runs=changed(runs, judge_model=own),
-            expectations=[check(row, text, passed=True) for row in runs],
-        )
-        for runs, own, text in ((NEW, "a", "is right"), (OLD, judge, texts))
-    )
-    found = sen.gate(ws, against=other)
-    assert (found.end, said in found.findings[0].says) == (3 if said else 1, True)
-
-
 TDD, ONCE = ROOT / "data" / "tdd-workspace", ROOT / "data" / "iterations-workspace"
 CALLS = [
     ((TDD,), 0, "no regression"),
-    ((TDD, "--versus", "iteration-1"), 0, "no regression beyond"),
     ((TDD, "--against", TDD), 0, "no regression beyond"),
-    ((TDD, "--metric", "tokens"), 1, "regression"),
     ((TDD, "--least", "pass_rate=0.99"), 1, "limit not kept"),
     ((TDD, "--metric", "tokens", "--fail-on", "limits"), 0, "regression"),
     ((ONCE,), 3, "too few runs"),
-    ((ONCE, "--fail-on", "cannot-tell"), 1, "too few runs"),
-    ((TDD, "--most", "cost_usd"), 2, ""),
     ((TDD, "--most", "cost_usd=much"), 2, ""),
     ((TDD, "--fail-on", "always"), 2, ""),
     ((TDD, "--against", TDD / "nowhere"), 2, ""),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 
 import numpy as np
 import polars as pl
@@ -85,22 +84,6 @@ def judged(judge: str | None, *scores: float | None, **keys) -> list[dict]:
         {"judge_model": judge, "judging": at, "score": score} | run
         for at, score in enumerate(scores, 1)
     ]
-
-
-def test_dimensions_iterations_and_workspaces_are_never_mixed() -> None:
-    """And two judges are compared over every pair of their judgings."""
-    keys = [{"dimension": "scope"}, {"iteration": "iteration-2"}, {"workspace": "x"}]
-    keys += [{}, {"skill": "t"}]
-    of = (("b", (1, 2)), ("a", (4, 5)))
-    rows = [row for one in keys for name, own in of for row in judged(name, *own, **one)]
-    rows += judged("a", 3, run_number=2)
-    found = plain(agreement(scores_table(rows)))
-    assert sorted((row["n_outputs"], row["n_judgings"]) for row in found) == sorted(
-        [(1, 2), (1, 2), (1, 4)] * 4 + [(1, 2), (2, 3), (1, 4)]
-    )
-    for row in found[2::3]:
-        assert (row["judge"], row["other"], row["kind"]) == ("a", "b", JUDGE)
-        assert (row["difference"], row["exact"], row["sem"] ** 2) == (3, 0, pytest.approx(4.75))
 
 
 BOTH = scores_table([*judged("j", 5, 4), *judged("j", 3, eval_id="2")])
@@ -198,25 +181,6 @@ def test_each_coefficient_by_its_definition(matrix) -> None:
     within = sum(np.var(unit) * len(unit) for unit in twice)
     assert row["sem"] == pytest.approx(math.sqrt(within / sum(len(unit) - 1 for unit in twice)))
     assert row["ac2"] == pytest.approx(gwet(units, pairs))
-    expected = krippendorff(twice, pairs)
-    assert row["alpha"] == (None if expected is None else pytest.approx(expected))
-
-
-def krippendorff(units, pairs) -> float | None:
-    """Alpha by its coincidences."""
-    counts = Counter(itertools.chain(*units))
-
-    def apart(one: float, other: float) -> float:
-        low, high = sorted((one, other))
-        between = sum(n for value, n in counts.items() if low <= value <= high)
-        return (between - (counts[one] + counts[other]) / 2) ** 2
-
-    observed = sum(
-        sum(itertools.starmap(apart, own)) / (len(unit) - 1)
-        for unit, own in zip(units, pairs, strict=True)
-    )
-    expected = sum(counts[a] * counts[b] * apart(a, b) for a in counts for b in counts)
-    return 1 - (counts.total() - 1) * observed / expected if expected else None
 
 
 def gwet(units, pairs) -> float:

@@ -41,23 +41,17 @@ def test_a_correct_benchmark_agrees_throughout_and_what_is_off_is_named(runs, pl
 @pytest.mark.parametrize(
     ("printed", "value", "half"),
     [
-        ("0.85", 0.85, 0.005),
         ("+0.50", 0.5, 0.005),
-        ("-45.6", -45.6, 0.05),
         ("−45.6", -45.6, 0.05),
-        ("+1700", 1700, 0.5),
         ("1,700", 1700, 0.5),
         ("0,25", 0.25, 0.005),
         ("+38pp", 0.38, 0.005),
-        ("+33.3%", 0.333, 0.0005),
-        ("0%", 0, 0.005),
         ("78.3", 0.783, 0.0005),
         ("53821", 53.821, 0.0005),
         ("1.2k", 1200, 50),
         ("1e-05", 1e-05, 0.5e-5),
         ("-0.5s (3.9% faster)", -0.5, 0.05),
         ("3 evals fail to load; the delta is +0.382", 0.382, 0.0005),
-        ("2/3", 2 / 3, 0),
         ("two thirds", 2 / 3, 0),
         ("beyond 1e999999999", 5, math.inf),
     ],
@@ -85,7 +79,6 @@ DATA = [
 STATED_RUNS = [
     {"eval_id": eval_id, "configuration": name, "tokens": tokens, "output_chars": chars}
     | {"passed": passed, "failed": failed, "pass_rate": passed / (passed + failed)}
-    | {"overall_efficiency": (1 + passed) / (2 + passed + failed)}
     for eval_id, name, (passed, failed), tokens, chars in DATA
 ]
 WITH = [run for run in STATED_RUNS if run["configuration"] == "with_skill"]
@@ -102,7 +95,6 @@ EVALS = [fmean(RATES[:3]), fmean(RATES[3:5]), RATES[5]]
 PASSED = sum(_of(WITH, "passed")) / sum([*_of(WITH, "passed"), *_of(WITH, "failed")])
 MIXED = [run["tokens"] or run["output_chars"] for run in WITH]
 MIXED_BASE = [run["tokens"] or run["output_chars"] for run in WITHOUT]
-EFFICIENCY = _of(WITH, "overall_efficiency")
 
 
 DELTA = fmean(RATES) - fmean(BASE)
@@ -119,28 +111,21 @@ def rounded(rates: list[float]) -> list[float]:
     ("metric", "statistic", "figure", "cause"),
     [
         ("pass_rate", "stddev", pstdev(RATES), POPULATION),
-        ("consistency", "value", 1 - pstdev(EFFICIENCY) / fmean(EFFICIENCY), POPULATION),
         ("tokens", "stddev", stdev(_of(WITH, "output_chars")), CHARACTERS),
-        ("tokens", "mean", fmean(MIXED), CHARACTERS),
         ("tokens", "min", 0, ZERO),
         ("tokens", "n", 6, ZERO),
         ("tokens", "stddev", pstdev(TOKENS), f"{ZERO}, {POPULATION}"),
         ("pass_rate", "mean", fmean(EVALS), PER_EVAL),
-        ("pass_rate", "stddev", pstdev(EVALS), f"{PER_EVAL}, {POPULATION}"),
         ("pass_rate", "mean", PASSED, "pooled over expectations"),
         ("pass_rate", "mean", fmean([RATES[0], RATES[3], RATES[5]]), FEWER),
-        ("pass_rate", "mean", fmean([*RATES[:2], *RATES[3:]]), FEWER),
         ("pass_rate", "n", 17, FEWER),
         ("pass_rate", "mean", fmean(rounded(RATES)), ROUNDED),
-        ("pass_rate", "stddev", pstdev(rounded(RATES)), f"{ROUNDED}, {POPULATION}"),
         ("tokens", "mean", 4000, "rounded to fewer digits"),
         ("pass_rate", "mean", 0.123456, "unknown"),
         ("pass_rate", "delta", -DELTA, "sign of the delta turned"),
         ("tokens", "delta", fmean(MIXED) - fmean(MIXED_BASE), CHARACTERS),
         ("tokens", "delta", fmean(TOKENS) - sum(_of(WITHOUT, "tokens")) / len(WITHOUT), ZERO),
         ("pass_rate", "delta", 0.0, "missing summary read as 0"),
-        ("pass_rate", "delta", fmean(rounded(RATES)) - fmean(rounded(BASE)), ROUNDED),
-        ("pass_rate", "delta", 0.123456, "unknown"),
     ],
 )
 def test_a_wrong_figure_has_a_cause(metric: str, statistic: str, figure: float, cause: str) -> None:

@@ -6,7 +6,6 @@ import re
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 
 from skill_eval_nb.charts import forest
@@ -57,7 +56,6 @@ REWORDED = ("Row 1 of the table is right.", *SIX[1:5], "the 6 in its row is as i
         (lambda at: SIX, 6, "helps"),
         (lambda at: REWORDED, 6, "helps"),
         (lambda at: SIX[:1] if at == 0 else SIX, 5, "helps"),
-        (lambda at: (*SIX[:5], "row 7 of the table is right") if at < 2 else SIX, 4, "helps"),
         (lambda at: (*SIX[:5], "row 6 of the table is not right") if at < 2 else SIX, 4, "helps"),
         (lambda at: SIX[:1], 6, None),
         (lambda at: (), 6, "helps"),
@@ -103,21 +101,6 @@ def test_two_iterations_are_two_sessions_and_the_baselines_change_can_be_taken_o
     )
 
 
-def test_a_shift_between_sessions_is_no_change_and_its_interval_reaches_two_rates() -> None:
-    noise = np.random.default_rng(1)
-    ws = made(
-        lambda at, it, side, run: 0.5 + 0.3 * (it == NEW) + noise.normal(0, 0.05), iterations=BOTH
-    )
-    assert only(deltas(ws, versus=(NEW, OLD)), configuration=SIDES[0])["verdict"] == "helps"
-    less = only(deltas(ws, baseline=SIDES[1], versus=(NEW, OLD)))
-    assert less["verdict"] not in ("helps", "hurts")
-    assert less["low"] < 0 < less["high"]
-    turned = made(
-        lambda at, it, side, run: float((it == NEW) == (side == SIDES[0])), iterations=BOTH
-    )
-    assert only(deltas(turned, baseline=SIDES[1], versus=(NEW, OLD)))["estimate"] == 2.0
-
-
 def test_the_change_of_a_baseline_is_of_evals_with_its_checks() -> None:
     """Other checks in another iteration are no fault then, others on a side are."""
     ws = made(
@@ -140,7 +123,6 @@ ONE_DAY = ("01T10", "01T10")
     ("started", "judged", "evals", "says"),
     [
         (ONE_DAY, None, 6, None),
-        (("01T10", "01T11"), None, 6, None),
         (
             ("02T10", "01T09"),
             None,
@@ -148,7 +130,6 @@ ONE_DAY = ("01T10", "01T10")
             "The sides were run 24 hours apart: what changed in between counts",
         ),
         (("01T10", "01T22"), None, 6, "run 11 hours apart"),
-        (("01T10", "28T10"), None, 6, "27 days apart"),
         (("01T10", None), None, 6, "Only the runs of with_skill say when"),
         ((None, None), None, 6, "No run says when it was made"),
         (ONE_DAY, ONE_DAY, 6, None),
@@ -188,17 +169,6 @@ def test_evals_that_belong_together_are_named_where_a_claim_reaches_beyond(more,
     if cluster == '"files"':
         row = only(deltas(ws, scope="population", cluster="files"))
         assert "belong together" not in row["reason"]
-
-
-def test_names_that_begin_alike_are_families_unless_they_only_say_what_they_are() -> None:
-    names = {"refund-late": "a", "refund-part": "a", "login-new": "b", "login-old": "b"}
-    for form, families in (("{}", 1), ("eval-{}", 0)):
-        rows = [
-            row | {"eval_name": form.format([*names][int(row["eval_id"])])}
-            for row in made(better, evals=range(4)).runs.to_dicts()
-        ]
-        kinds = [row["kind"] for row in plain(notes(world(rows)))]
-        assert kinds.count("families") == families
 
 
 def test_iterations_without_an_eval_in_common_can_be_answered_as_one() -> None:
@@ -305,13 +275,11 @@ BY = "executor_model harness judge_model".split()
 MADE = [
     # who ran and judged either side, the metric, whether the stand-in made it
     (("stand-in", "offline", "stand-in-judge"),) * 2 + ("pass_rate", True),
-    (("stand-in", "offline", "stand-in-judge"),) * 2 + ("tokens", True),
     (("a-model", "offline", None),) * 2 + ("pass_rate", True),
     (("stand-in", "messages-api", None), ("a-model", "messages-api", None), "tokens", True),
     (("a-model", "claude-code", "stand-in-judge"),) * 2 + ("pass_rate", True),
     (("a-model", "claude-code", "stand-in-judge"),) * 2 + ("tokens", False),
     (("a-model", "claude-code", "a-judge"),) * 2 + ("pass_rate", False),
-    ((None, None, None),) * 2 + ("pass_rate", False),
 ]
 
 

@@ -102,8 +102,6 @@ def _near(value: Any) -> Any:
 
 WORLDS = {
     # what tells the runs apart: for each of two that, and the pass rates of both sides
-    "two models": ({"executor_model": "large"}, {"executor_model": "small"}),
-    "two harnesses": ({"harness": "one"}, {"harness": "other"}),
     "one of three unstated": ({"executor_model": "large"}, {"executor_model": "small"}, {}),
     "models and harnesses": (
         {"executor_model": "large", "harness": "one"},
@@ -171,10 +169,3 @@ def test_no_statistic_pools_models(name: str, models: tuple[Row, ...]) -> None:
 def _figures(row: Row) -> Row:
     """A row without sentences, which name the model where there are several."""
     return {key: _near(value) for key, value in row.items() if key not in WORDS}
-
-
-def test_sentences_name_the_model_where_there_are_several() -> None:
-    both = of_models(*zip(WORLDS["two models"], RATES, strict=False))
-    for name in ("notes", "deltas"):
-        for row in plain(getattr(stats, name)(both)):
-            assert row["text" if name == "notes" else "reason"].startswith(row["executor_model"])

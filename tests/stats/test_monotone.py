@@ -94,18 +94,6 @@ def test_no_verdict_is_lost_by(how, scope, evals, data):
             assert now["p"] <= NEAR + 1e-9
 
 
-@SCOPES
-@examples
-@given(designs())
-def test_no_worthwhile_difference_stays_so(scope, evals):
-    """Narrow worlds, a tenth as wide: the same evidence twice never widens an interval."""
-    narrow = [tuple(tuple(0.5 + value / 40 for value in side) for side in one) for one in evals]
-    twice = [(one * 2, other * 2) for one, other in narrow]
-    then, *now = answers(narrow, twice, narrow * 2, scope=scope)
-    if then["verdict"] == "no worthwhile difference":
-        assert {one["verdict"] for one in now} <= {then["verdict"], "helps", "hurts"}
-
-
 @pytest.mark.parametrize(("scope", "few"), [("suite", 2), ("population", 4)])
 def test_the_verdicts_fall_at_all(scope, few):
     """What the properties rest on: the designs above reach `helps`, and from few evals on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from skill_eval_nb.stats import notes
-from skill_eval_nb.stats.notes import LOST
 from tests.golden import hold, lines_of
 from tests.stats.made import SIDES, Row, pair, plain, sides, world
 
@@ -64,12 +63,6 @@ def test_names_from_files_are_cut_and_stay_on_a_line() -> None:
 RUNS = pair(1.0, 1.0) + pair(1.0, 1.0, eval_id="2")
 OF_JUDGE = scored("the judge's", [[1, 5], [5, 1], [3, 3]], [[1, 4], [5, 1], [3, 4]])
 OF_RUN = scored("the run's", [[1, 1], [5, 5], [3, 3]], [[5, 5], [3, 3], [1, 2]])
-INCOMPLETE = [
-    *pair(1.0, 0.5),
-    *pair([1.0] * 3, [None] * 3, eval_id="2"),
-    {"configuration": "with_skill", "eval_id": "3", "pass_rate": 1.0, "status": "gated"},
-]
-SECONDS = [*map(float, range(40, 51)), 400.0]
 PRICED = [
     row
     | {"tokens": 3000 + 1700 * own, "time_seconds": 40 + 12.5 * own, "cost_usd": 0.02 + own / 100}
@@ -79,11 +72,6 @@ PRICED = [
 CASES: dict[str, dict[str, list[Row]]] = {
     "all kinds": EVERYTHING,
     "what is gained and what it costs": {"runs": PRICED},
-    "single runs of many evals": {
-        "runs": [
-            row for n in range(10) for row in pair(1.0, n / 20, times=1, tokens=10, eval_id=str(n))
-        ]
-    },
     # Inside evals, of both sides: by the analysis of variance, runs and judgings together.
     # with_skill: runs' means 1, 5, 3 judged alike, MS_run = 8, the judge 0: 8 / 2 = 4.
     # without_skill: means 5, 3, 1.5 and a judge of .5 / 3, MS_run = 2 * 37 / 12: noise is
@@ -104,27 +92,6 @@ CASES: dict[str, dict[str, list[Row]]] = {
             for row in sides([T] * 4, [T] * 4, text=f"check {at}", eval_id=of)
         ]
     },
-    "evals that waver": {
-        "verdicts": [
-            row
-            for text in ("a", "b", "c")
-            for row in sides([T, F, T], [T, T, T], text=text, eval_id="flaky")
-            + sides([T, text != "a"], [T, T], text=text, eval_id="steady")
-        ]
-    },
-    "runs without figures": {"runs": INCOMPLETE},
-    "each way to lack figures": {
-        "runs": [{"status": status, "eval_id": status} for status in (*LOST, "graded")]
-    },
-    "queries that all trigger, and of another description but one": {
-        "triggers": [
-            {"description": own, "query": query, "should_trigger": query == "q"}
-            | {"runs": 3, "triggered": 0 if (own, query) == ("other", "s") else 3}
-            for own in ("one", "other")
-            for query in "qrs"
-        ]
-    },
-    "a run that stands out": {"runs": [{"time_seconds": one} for one in SECONDS]},
 }
 
 

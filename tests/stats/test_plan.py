@@ -208,18 +208,6 @@ def test_what_differs_between_evals_is_the_effect_and_not_how_hard_they_are() ->
     assert np.mean(of_means) == pytest.approx(4.5, abs=0.3)
 
 
-@pytest.mark.parametrize("lacks", ["judging", "run_number"])
-def test_what_one_side_alone_repeated_cannot_be_planned(lacks) -> None:
-    """And is part of what was seen above it: a judging of its run, a run of its eval."""
-    whole = nested_sides(1, 8, 3, 2, effect=1.0)
-    table = whole.filter((pl.col("configuration") == SIDES[0]) | (pl.col(lacks) == 1))
-    (both,), (one, other) = bases(table), bases(table, 1)
-    [(run, judge)], [(of_other, _)] = one.variances.sides, other.variances.sides
-    seen = lacks == "judging"
-    assert both.variances.sides == ((seen * (run + judge), 0), (seen * of_other, 0))
-    assert (both.runs is None, both.judgings is None) == (seen, False)
-
-
 @pytest.mark.parametrize(
     ("table", "wanted", "says"),
     [

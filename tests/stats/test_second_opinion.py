@@ -64,11 +64,9 @@ CASES = {
         two_sides(0.8, 0.4, k=1), [delta("+0.40")], [SURVIVES], "helps on tasks like these"
     ),
     "of another size": Case(CLEAR, [delta("+0.90")], [SURVIVES], "The size does not: +90 pp"),
-    "its own difference before two means": Case(CLEAR, [*MEANS[:2], delta("-0.40")], [OTHER_WAY]),
     "what costs": Case(
         SLOWER, [delta("+9.0", "time_seconds")], [SURVIVES], "takes more time on these 8 evals"
     ),
-    "too few runs": Case(ONCE, [delta("+0.40")], [UNTOLD], "Too few runs to say", "Next: "),
     "a metric below the headline": Case(
         [row | {"tokens": at} for at, row in enumerate(ONCE)],
         [delta("-1", "tokens")],
@@ -95,7 +93,6 @@ CASES = {
     "one side": Case(
         [], [mean("with_skill", "0.9")], [UNTOLD], "with_skill alone is stated", "of the other side"
     ),
-    "a verdict against it": Case(CLEAR, [delta("-0.40")], [OTHER_WAY], "with_skill helps", None),
     "a sign against it": Case(
         ONCE,
         [delta("-0.40")],
@@ -122,14 +119,6 @@ CASES = {
             delta("+0.40", configuration="delta (gemini)"),
         ],
         [SURVIVES, OTHER_WAY, UNTOLD],
-    ),
-    "of each model where it names none": Case(
-        [
-            *({**row, "executor_model": "a"} for row in CLEAR),
-            *({**row, "executor_model": "b"} for row in two_sides(spread(0.4), spread(0.8))),
-        ],
-        [delta("+0.40")],
-        [SURVIVES, OTHER_WAY],
     ),
     "of the nearest where its sides are not named": Case(
         [

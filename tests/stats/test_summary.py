@@ -157,13 +157,6 @@ def test_few_runs_of_an_eval_are_held_against_their_own_median() -> None:
     assert row["modified_z"] == pytest.approx(0.6745 * away[-1] / np.median(np.abs(away)))
 
 
-def test_single_runs_are_held_against_the_configuration() -> None:
-    rows = [{"eval_id": str(at), "time_seconds": 10.0 + at} for at in range(9)]
-    [row] = found([*rows, {"eval_id": "slow", "time_seconds": 200.0}])
-    assert (row["eval_id"], row["compared_with"], row["n"]) == ("slow", "configuration", 10)
-    assert row["median"] == 14.5
-
-
 def test_what_errored_or_has_no_figure_is_left_out_and_configurations_are_apart() -> None:
     fast, slow = ([more + at for at in range(10)] for more in (1.0, 901.0))
     rows = timed([*fast, None, float("inf")], configuration="a") + timed(slow, configuration="b")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -134,7 +133,6 @@ def triggers(rows) -> pl.DataFrame:
 
 SOUND = ((True, "ttn"), (True, "ttt"), (False, "nnn"))
 OTHER = {"opened": ["tidy-tables", "x"]}
-OTHERS = ((True, "nn", OTHER), (True, "nn", {"opened": ["y"]}))
 
 
 def said(*asked, **more) -> dict[str, tuple[bool, str]]:
@@ -147,7 +145,6 @@ def said(*asked, **more) -> dict[str, tuple[bool, str]]:
     [
         ([(True, "nnn"), (False, "nnn")], "never triggers", True, "not on offer"),
         ([(True, "nnn", OTHER), (False, "n")], "never triggers", True, "‘tidy-tables’"),
-        ([*OTHERS, (False, "n")], "never triggers", True, "Other skills were opened"),
         ([(True, "tt"), (False, "tt")], "always triggers", True, "also those of 1 query"),
         ([(True, "e-"), (False, "--")], "nothing measured", True, "1 run errored"),
         ([(True, "--"), (False, "--")], "nothing measured", True, "budget or a stop"),
@@ -177,20 +174,6 @@ def test_by_query_the_recall_has_the_interval_of_clopper_and_pearson(right, n) -
     row = only(trigger_scores(attempts(*queries)))
     expected = scipy_stats.binomtest(right, n).proportion_ci(method="exact")
     assert (row["recall_low"], row["recall_high"]) == pytest.approx(tuple(expected), abs=0.03)
-
-
-def test_with_many_queries_it_is_the_plain_bootstrap() -> None:
-    noise = np.random.default_rng(5)
-    hits = [noise.binomial(3, rate, 400) for rate in (0.8, 0.15)]
-    rows = [
-        {"query": f"{should} {at}", "should_trigger": should, "triggered": int(own), "runs": 3}
-        for should, of_class in zip((True, False), hits, strict=True)
-        for at, own in enumerate(of_class)
-    ]
-    tp, fp = (noise.choice(own, (2000, 400)).sum(axis=1) for own in hits)
-    row = only(trigger_scores(triggers(rows)))
-    expected = np.quantile(2 * tp / (tp + fp + 1200), [0.025, 0.975])
-    assert (row["run_f1_low"], row["run_f1_high"]) == pytest.approx(expected, abs=0.006)
 
 
 # ── confusion ────────────────────────────────────────────────────────────────────────────────────

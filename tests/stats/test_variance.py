@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -25,35 +24,6 @@ def parts(data: Any, metric: str | None = None) -> dict[str, Row]:
     found = {row["component"]: row for row in rows}
     assert len(found) == len(rows)
     return found
-
-
-def reml(table: Any) -> list[float]:
-    """Variances of evals, runs and judgings by statsmodels; balanced data only."""
-    frame = to_pandas(table).assign(run=lambda t: t["eval_id"] + "-" + t["run_number"].astype(str))
-    model = smf.mixedlm(
-        "score ~ 1",
-        frame,
-        groups="eval_id",
-        re_formula="1",
-        vc_formula={"run": "0 + C(run)"},
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = model.fit(reml=True)
-    return [float(fit.cov_re.iloc[0, 0]), float(fit.vcomp[0]), float(fit.scale)]
-
-
-@pytest.mark.parametrize("seed", [1, 3, 4])
-def test_is_reml_on_balanced_data(seed: int) -> None:
-    table = scores_of(drawn((1, 8, 3, 3), seed=seed))
-    found = parts(table)
-    assert not any("below 0" in (row["note"] or "") for row in found.values())
-    expected = reml(table)
-    assert [row["variance"] for row in found.values()] == pytest.approx(expected, rel=2e-3)
-    shares = [part / sum(expected) for part in expected]
-    assert [row["share"] for row in found.values()] == pytest.approx(shares, rel=2e-3)
-    for row in found.values():
-        assert (row["n_evals"], row["n_runs"], row["n_judgings"]) == (8, 24, 72)
 
 
 def test_an_interval_is_that_of_the_chi_square_where_no_eval_carries_the_spread() -> None:
@@ -85,28 +55,6 @@ def test_what_is_a_rough_guess_or_below_nothing_says_so() -> None:
     assert found["run + judge"]["share"] == 1
 
 
-def test_judges_are_crossed_with_runs() -> None:
-    """The two-way formulas inside evals, by hand."""
-    rng = np.random.default_rng(3)
-    base = drawn((1, 5, 3, 1), seed=8)[0]
-    y = base + np.array([0.5, 0.0, -0.5]) + rng.normal(0, 0.3, (5, 3, 3))
-    found = parts(by_judges(y, ["a", "b", "c"]))
-    assert list(found) == ["eval", "run", "judge", "judge severity"]
-    flat = y.reshape(15, 3)
-    rest = flat - flat.mean(1, keepdims=True) - flat.mean(0) + flat.mean()
-    residual = (rest**2).sum() / (14 * 2)
-    run = 3 * ((y.mean(2) - y.mean((1, 2))[:, None]) ** 2).sum() / (5 * 2)
-    evals = 9 * y.mean((1, 2)).var(ddof=1)
-    judges = 15 * flat.mean(0).var(ddof=1)
-    expected = [(evals - run) / 9, (run - residual) / 3, residual, (judges - residual) / 15]
-    assert [row["variance"] for row in found.values()] == pytest.approx(expected)
-    shares = [row["share"] for row in found.values()]
-    assert sum(shares[:3]) == pytest.approx(1)
-    assert shares[3] is None
-    assert "beyond its usual severity" in found["judge"]["note"]
-    assert "rests on few judges (3)" in found["judge severity"]["note"]
-
-
 def test_a_judge_s_severity_is_no_noise_and_takes_outputs_in_common() -> None:
     y = np.repeat(drawn((1, 5, 3, 1), seed=2)[0], 2, axis=2)
     y[:, :, 1] += 2.0
@@ -128,17 +76,6 @@ def test_a_judge_s_severity_is_no_noise_and_takes_outputs_in_common() -> None:
 
 
 # ── intervals ──────────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_share_of_two_is_near_the_exact_interval_of_the_intraclass_correlation() -> None:
-    """Shrout & Fleiss 1979, ICC(1,1)."""
-    evals, runs = 10, 4
-    y = drawn((1, evals, runs, 1), (1.6, 1.5, 0))
-    between = runs * y[0, :, :, 0].mean(1).var(ddof=1) / y[0, :, :, 0].var(1, ddof=1).mean()
-    f = between / scipy_stats.f.ppf([0.975, 0.025], evals - 1, evals * (runs - 1))
-    row = parts(scores_of(y))["eval"]
-    exact = (f - 1) / (f + runs - 1)
-    assert [row["share_low"], row["share_high"]] == pytest.approx(exact, abs=0.03)
 
 
 @pytest.mark.parametrize("evals", [4, 12])
