@@ -114,9 +114,7 @@ def test_any_path_comes_back_as_it_was_also_in_a_copy_that_was_run(mine):
     "edited",
     [
         notebook(cell(FIRST.replace("look", "stare"))),
-        notebook(cell(FIRST), cell("more")),
         {"cells": [{"cell_type": "code"}]},
-        [],
         b"\xff\xfe",
     ],
 )

@@ -7,11 +7,9 @@ files before you touch a figure.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,9 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-
-from skill_eval_nb.documents import Faults, NotJSON, parse
-from skill_eval_nb.documents.dialects import kind_of
 
 
 class Figures(NamedTuple):
@@ -208,32 +203,6 @@ def test_runs_of_a_benchmark_have_its_verdicts(corpus: Path, name: str) -> None:
 def _no_tier(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """`tier2` may be read as an iteration or as a workspace: nothing in the files decides."""
     return (key[0], "none", *key[2:]) if key[1].startswith("tier") else key
-
-
-@each
-def test_keys_name_one_run_and_what_is_missing_is_null_and_never_zero(
-    corpus: Path, name: str
-) -> None:
-    """Real files have `total_tokens: 0` and `time_seconds: 0.0` for what was not measured."""
-    rows = loaded(corpus / name).runs.to_dicts()
-    keys = Counter(tuple(row[key] for key in KEYS) for row in rows)
-    assert not [key for key, n in keys.items() if n > 1]
-    for row in rows:
-        assert not [key for key in (*KEYS, "skill", "eval_name") if row[key] in (None, "")]
-        assert 0 not in (row["tokens"], row["time_seconds"]), row["path"]
-        assert 0 <= (row["pass_rate"] or 0) <= 1, row["path"]
-        assert (row["status"] == "graded") == (row["pass_rate"] is not None), row["path"]
-
-
-KNOWN = ("grading", "timing", "metrics", "benchmark", "feedback", "evals", "eval_metadata")
-
-
-def test_no_file_of_a_known_name_is_overlooked(corpus: Path) -> None:
-    found = [path for name in KNOWN for path in corpus.rglob(f"{name}.json")]
-    assert len(found) > 1000
-    for path in found:
-        with contextlib.suppress(NotJSON):
-            assert kind_of(path.name, parse(path.read_bytes(), Faults())) is not None, path
 
 
 # ── a second opinion: the runs, counted by plain walking over the raw files ──────────────────────

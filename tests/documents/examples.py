@@ -13,8 +13,6 @@ OTHER = "iteration-1/eval-1-weekly-sync/without_skill/run-1"
 TDD = "iteration-1/eval-1-lend-a-book/with_skill"
 PLAIN = "iteration-1/eval-0/with_skill"
 
-GRADING_REST = ("execution_metrics", "timing", "claims", "user_notes_summary", "eval_feedback")
-
 FILES = {
     "skill-creator": {
         "evals": "evals.json",
@@ -73,21 +71,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 """Dialect to kind to document."""
 
 
-def _ordered(value: dict[str, Any], last: str, *names: str) -> dict[str, Any]:
-    """In the order of the page: these keys come last."""
-    return {key: one for key, one in value.items() if key not in (last, *names)} | {
-        key: value[key] for key in (last, *names)
-    }
-
-
 for _half in EXAMPLES["skill-creator"]["comparison"]["expectation_results"].values():
     _half["details"] = [one | {"evidence": "Last line"} for one in _half["details"]]
-for _eval in EXAMPLES["skill-evaluator"]["evals"]["evals"]:
-    _rubric = _eval["quality_rubric"]
-    _rubric["dimensions"] = [_ordered(one, "weight", "scoring") for one in _rubric["dimensions"]]
-_summary = EXAMPLES["skill-evaluator"]["benchmark"]["run_summary"]
-for _side in ("with_skill", "without_skill"):
-    _summary[_side] = _ordered(_summary[_side], "time_seconds", "tokens", "rubric_dimensions")
 EXAMPLES["skill-evaluator"]["evals"]["evals"][0]["structural_expectations"] += [
     {"id": "S8", "type": "file_contains", "pattern": "*.md", "match": "Total"},
     {"id": "S9", "type": "file_count", "pattern": "*.md", "count": 1, "operator": "=="},
@@ -95,8 +80,8 @@ EXAMPLES["skill-evaluator"]["evals"]["evals"][0]["structural_expectations"] += [
     {"id": "S11", "type": "tools_in_order", "tools": ["Read", "Edit"]},
     {"id": "S12", "type": "skill_opened", "skill": "invoices"},
 ]
-EXAMPLES["skill-evaluator"]["grading"] = _ordered(
-    EXAMPLES["skill-creator"]["grading"] | EXAMPLES["skill-evaluator"]["grading"], *GRADING_REST
+EXAMPLES["skill-evaluator"]["grading"] = (
+    EXAMPLES["skill-creator"]["grading"] | EXAMPLES["skill-evaluator"]["grading"]
 )
 _first = EXAMPLES["iterations"]["benchmark"]["iterations"][0]["configurations"][0]["tests"][0]
 for _stats in ("tokens", "duration_seconds"):

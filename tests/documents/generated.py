@@ -1,14 +1,12 @@
-"""Generated documents: any JSON value, and any well-formed shared document."""
+"""Generated documents: any JSON value."""
 
 from __future__ import annotations
 
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 from hypothesis import strategies as st
 
-from skill_eval_nb.documents import Document
-from skill_eval_nb.documents.base import parts_of
 from skill_eval_nb.documents.dialects import NEUTRAL
 
 TEXT = st.text(
@@ -34,22 +32,3 @@ ANY_JSON: st.SearchStrategy[Any] = st.recursive(
     max_leaves=25,
 )
 """Any JSON value, with keys that documents have more often than not."""
-
-
-def documents(document: type[Document]) -> st.SearchStrategy[Any]:
-    """Documents of a shared type, with some of the fields that they can do without."""
-    types = get_type_hints(document)
-    needed, free = {}, {}
-    for field in msgspec.structs.fields(document):
-        (needed if field.required else free)[field.name] = st.from_type(types[field.name])
-    return st.fixed_dictionaries(needed, optional=free).map(lambda values: document(**values))
-
-
-for _type, _values in {
-    int: st.integers(-3, 500),
-    float: st.floats(-3, 500, width=16),
-    str: TEXT,
-}.items():
-    st.register_type_strategy(_type, _values)
-for _part in {part for kind in NEUTRAL.values() for part in parts_of(kind)}:
-    st.register_type_strategy(_part, documents)

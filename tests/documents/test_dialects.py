@@ -68,6 +68,15 @@ def test_every_field_is_known_and_shown(dialect: str, kind: str, raw: Any) -> No
 # ── schemas ──────────────────────────────────────────────────────────────────────────────────────
 
 
+@each_document
+def test_its_schema_takes_it_and_fields_of_ones_own(dialect: str, kind: str, raw: Any) -> None:
+    schema = json_schema(kind, dialect)
+    assert dialect in schema["title"]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    more = {**raw, "_mine": 1} if isinstance(raw, dict) else raw
+    jsonschema.Draft202012Validator(schema).validate(more)
+
+
 @pytest.mark.parametrize("kind", NEUTRAL)
 def test_shared_schema_describes_every_field(kind: str) -> None:
     schema = json_schema(kind)

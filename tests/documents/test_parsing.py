@@ -191,7 +191,7 @@ def test_a_line_is_read_as_a_file_is() -> None:
     assert "nested more than 200 deep" in faults[0].message
 
 
-@given(VALUES | st.floats() | st.lists(st.text(st.characters())))
+@given(VALUES | st.dictionaries(st.text(st.characters()), st.floats()))
 def test_what_is_written_is_strict_json_in_utf8(value: Any) -> None:
     data = to_json(value)
     assert data.endswith(b"\n")

@@ -84,13 +84,6 @@ QUALITY: Raw = {
     "quality": {"wit": 5},
     "assertion_details": [{"assertion": "x", "passed": True, "evidence": "e"}],
 }
-IN_TWO = {"input_tokens": 40, "output_tokens": 2}
-MEASURED: Raw = {
-    "pass_rate": 1.0,
-    "assertion_results": [{"text": "x", "passed": True, "confidence": 1.0}],
-    "execution_metrics": {"tool_calls": 3, "token_counts": IN_TWO},
-    "timing": {"elapsed_seconds": 1.25},
-}
 ALL_PASSED = {"pass_rate": 1.0, "pass_count": 3, "fail_count": 0, "total_assertions": 3}
 SIDE_OF_EVALS: Raw = {"evals": [{"eval_id": 1, **ALL_PASSED}], "overall_pass_rate": 1.0}
 LOST = {"eval_id": 1, "with_skill": {"passed": 2, "total": 2}, "baseline": {"passed": 1}}
@@ -133,13 +126,6 @@ CASES: dict[str, Any] = {
             {**QUALITY, "quality": [{"name": "wit", "score": 5}]},
             {**QUALITY, "id": 2, "scores": {"tone": 4}},
         ]
-    },
-    "three of three runs is a rate without counts": {
-        "skill": "s",
-        "evals": [{"id": "a", "with_skill": {"avg_ms": 1500, "pass_rate": "3/3"}}],
-    },
-    "tokens in two parts and costs elsewhere": {
-        "runs": [{"eval_id": "a", "run_index": 0, "with_skill": MEASURED}]
     },
     "summaries in many shapes": {
         "run_summary": {

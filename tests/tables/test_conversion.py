@@ -204,22 +204,16 @@ def named(*names: str) -> dict[str, Any]:
 LIKE_PLACEHOLDERS = ("<script>", "eval-3-<b>", "none", "<eval-name>")
 COMPARISON = {"winner": "A", "reasoning": "r", "rubric": {"A": {}, "B": {}}, "eval_id": 7}
 CASES: dict[str, dict[str, Any]] = {
-    "rows that no eval can be told of": {
-        "iteration-1/benchmark.json": {
-            "runs": [{"configuration": side, "result": {"pass_rate": 1.0}} for side in "ab"]
-        }
+    "iterations of which only a little is left": two_sides()
+    | {
+        "iteration-3/feedback.json": {"reviews": [{"run_id": "eval-1-with_skill"}]},
+        "iteration-4/comparison-1.json": COMPARISON,
+        "iteration-5/analysis.json": {"comparison_summary": {"winner": "A"}},
+        "iteration-6/eval-9-x/feedback.json": {"reviews": []},
     },
     "half a character, which no UTF-8 text can hold": {
         "trigger_eval.json": [{"query": "a \ud800 b", "should_trigger": True}],
         "benchmark.json": {"runs": [row("a \ud800 b", side, "pf") for side in ("a", "b")]},
-    },
-    "sets of queries for two skills": two_sides()
-    | {
-        f"triggers/{name}.json": {
-            "skill_name": name,
-            "queries": [{"query": f"{name} up", "should_trigger": True}],
-        }
-        for name in ("tidy", "neat")
     },
     "folders with odd names": {
         f"iteration-1/{name}/with_skill/run-1/grading.json": graded("p")

@@ -13,7 +13,7 @@ import pytest
 from skill_eval_nb.tables import TABLES
 from tests.corpus.build import graded, row
 from tests.golden import hold, lines_of
-from tests.tables.made import RUN, coded, load, two_sides
+from tests.tables.made import RUN, load, two_sides
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,13 +165,6 @@ CASES: dict[str, Files] = {
         f"{RUN}/judgings/10.json": {"rubric_scores": {"depth": {"score": None}}, "judging": 7},
     },
     "a suite": {"evals.json": SUITE},
-    "a list under a name for a text is not text": {
-        "evals/evals.json": [
-            {"id": "a", "question": "Fetch", "ground_truth": "It is there"}
-            | {"expected_behavior": ["x"]},
-            {"id": "b", "question": "Fetch more", "expected_behavior": "It is there"},
-        ]
-    },
     "an eval that only runs know": {
         "evals.json": SUITE,
         **ONE_RUN,
@@ -226,38 +219,6 @@ def test_every_document_has_its_rows(tmp_path: Path) -> None:
         for table in TABLES:
             lines += lines_of(ws.polars(table).to_dict(as_series=False), table)
     hold("documents", lines)
-
-
-RUN_IDS = {
-    "eval-1-with_skill": ("1", "login", "with_skill", 1),
-    "eval-1-login-with_skill-run-1": ("1", "login", "with_skill", 1),
-    "eval-1-login/without_skill/run-1": ("1", "login", "without_skill", 1),
-    "login-with_skill": ("1", "login", "with_skill", 1),
-    # Configurations have any name, and a run may be one that only a benchmark tells of.
-    "eval-1-login-baseline-v2": ("1", "login", "baseline-v2", 1),
-    "eval-7-tuned": ("7", "Orders", "tuned", 1),
-    # What names no known run is kept and told.
-    **dict.fromkeys(("eval-9-with_skill", "eval-1", "eval-1-with_skill-run-7", "the first one")),
-}
-
-
-def test_a_review_finds_its_run(tmp_path: Path) -> None:
-    reviews = [REVIEW | {"run_id": name, "feedback": name} for name in RUN_IDS]
-    files = {
-        RUN.replace("with_skill", "baseline-v2") + "/grading.json": graded("p"),
-        "iteration-1/benchmark.json": {"runs": [row(7, "tuned", "pf", eval_name="Orders")]},
-        "iteration-1/feedback.json": {"reviews": reviews, "status": "complete"},
-    }
-    ws = load(tmp_path, two_sides() | files)
-    names = ("feedback", "eval_id", "eval_name", "configuration", "run_number")
-    found = {name: tuple(key) for name, *key in ws.feedback.select(names).rows()}
-    assert set(found) == set(RUN_IDS)
-    assert {name: key for name, key in found.items() if RUN_IDS[name]} == {
-        name: key for name, key in RUN_IDS.items() if key
-    }
-    told = [one["message"] for one in coded(ws, "unknown-run")]
-    lost = [name for name, key in RUN_IDS.items() if key is None]
-    assert [name in message for name, message in zip(lost, told, strict=True)] == [True] * 4
 
 
 # ── what benchmark.json files state ──────────────────────────────────────────────────────────

@@ -75,25 +75,6 @@ def test_kinds_of_tables(tmp_path: Path, made: Any) -> None:
     assert set(codes(ws)) == {"columns"}
 
 
-def test_rows_that_are_checks() -> None:
-    rows = [
-        {"case": "a", "with_skill": on, "run": run, "check": check, "passed": check == "x" or on}
-        for on in (True, False)
-        for run in (1, 2)
-        for check in ("x", "y")
-    ]
-    ws = sen.from_table(rows)
-    assert ws.runs.select("configuration", "run_number", "pass_rate", "total").rows() == [
-        ("with_skill", 1, 1.0, 2),
-        ("with_skill", 2, 1.0, 2),
-        ("without_skill", 1, 0.5, 2),
-        ("without_skill", 2, 0.5, 2),
-    ]
-    twice = sen.from_table([*rows, rows[0]])
-    assert twice.runs.equals(ws.runs)
-    assert "the first is row 9" in codes(twice)["two-rows"]
-
-
 def test_rows_that_are_dimensions() -> None:
     """Long with judges, or a column each: the same scores; a judge more is a judging more."""
     long = [

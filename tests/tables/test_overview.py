@@ -128,7 +128,7 @@ def test_the_first_step(tmp_path, files, code, why):
     assert first[1].startswith(why)
 
 
-@pytest.mark.parametrize("name", ["tdd-workspace", "iterations-workspace", "test-cases-workspace"])
+@pytest.mark.parametrize("name", ["iterations-workspace", "test-cases-workspace"])
 def test_every_step_can_be_taken(name):
     ws = sen.load(ROOT / "data" / name)
     codes = [code for code, _ in block(ws, "Look at next").rows]

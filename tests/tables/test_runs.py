@@ -275,7 +275,6 @@ REPEATED = {"eval_id": "1", "side": "without_skill", "seconds": 10.0, "tokens": 
     [
         {},
         {"eval_id": "2"},
-        {"side": "old_skill"},
         {"seconds": 10.1},
         {"seconds": None},
     ],
@@ -318,7 +317,6 @@ EACH = {
     ("code", "files", "says"),
     [
         ("missing-side", two_sides() | {LATER: graded("p")}, []),  # of another iteration
-        ("missing-side", {f"eval-{n}/grading.json": graded("p") for n in "12"}, []),
         # An efficiency of one layer alone is told where others have both, once an iteration.
         (
             "efficiency-of-one",
@@ -331,13 +329,6 @@ EACH = {
             ["no verdicts in 1 of 2 runs"],
         ),
         ("efficiency-of-one", PLAIN | LAYERED, ["1 of 1 run"]),  # a suite with both is enough
-        (
-            "efficiency-of-one",
-            EACH | LAYERED,
-            ["2 of 2 runs of iteration-1", "2 of 2 runs of iteration-2"],
-        ),
-        ("efficiency-of-one", PLAIN | {f"{BASELINE}/grading.json": graded("p")}, []),
-        ("efficiency-of-one", {f"{one}/grading.json": RUBRIC for one in (RUN, BASELINE)}, []),
         ("efficiency-of-one", BOTH | {f"{BASELINE}/timing.json": {"exit_code": 1}}, []),
     ],
 )
@@ -357,7 +348,6 @@ ALL = [(text, True) for text in DEFINED]
     [
         (DEFINED, [(HOST, True), (PORT, False), (USER, None)], (1, 1, 3), []),
         (DEFINED, [(USER.upper() + ".", True), (HOST, True), (PORT, True)], (3, 0, 3), []),
-        (DEFINED, [(HOST, True), (PORT, True), ("says who logs in", False)], (2, 1, 3), []),
         (DEFINED, [(HOST, True)], (1, 0, 1), ["lacks 2 of the 3 checks", PORT, USER]),
         (DEFINED, [(HOST, False), *ALL], (2, 1, 3), ["doubles", HOST]),
         (DEFINED, [*ALL, ("is short", False)], (3, 1, 4), ["adds 1", "short"]),

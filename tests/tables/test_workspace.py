@@ -85,12 +85,9 @@ def test_a_table_is_an_attribute_whose_columns_are_declared_and_explained_once(w
     [
         (lambda _: sen.describe("problem"), "`problem`. Did you mean `problems`.*evals, .*runs"),
         (lambda ws: ws.table("expectation"), "Did you mean `expectations`"),
-        (lambda ws: ws.show("run"), "Did you mean `runs`"),
-        (lambda ws: ws.rubric_score, "Did you mean `rubric_scores`"),
         (lambda ws: ws.selct, "Did you mean `select`"),
         (lambda ws: ws.xyzzy, r"no `xyzzy`\.$"),
         (lambda ws: ws.select(itertion="x"), "`itertion`. Did you mean `iteration`"),
-        (lambda ws: ws.select(executor="small"), "Did you mean `executor_model`"),
         (lambda _: Workspace.from_tables({"run": pl.DataFrame([OWN])}), "Did you mean `runs`"),
     ],
 )
