@@ -208,6 +208,7 @@ def test_definitions_find_the_evals_that_were_run(
     [
         ({"a-workspace": None, "tdd-workspace": None}, "tdd/evals.json", "tdd-workspace"),
         ({"runs-of-it": None}, "skill/evals.json", "runs-of-it"),
+        ({"one": "tdd", "two": None}, "far/evals.json", "one"),
         ({"one": "pdf"}, "other/evals.json", "other"),
         ({"one": None, "two": None}, "other/evals.json", "other"),
         ({"ws": None, "b": None}, "ws2/evals.json", "ws2"),

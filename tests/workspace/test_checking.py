@@ -109,10 +109,6 @@ UNKNOWN_RUN = f"warning unknown-run {FEEDBACK} $.reviews[1].run_id"
             [DISAGREES.replace("eval_id", "prompt"), f"other-prompt {ABOUT} $.prompt"],
         ),
         (
-            change(FEEDBACK, "reviews", 1, run_id="the first"),
-            [f"outside-limits {FEEDBACK} $.reviews[1].run_id", UNKNOWN_RUN],
-        ),
-        (
             change(GRADING, "expectations", 1, text="three"),
             [
                 f"unknown-expectation {GRADING} $.expectations[1]",
@@ -120,7 +116,12 @@ UNKNOWN_RUN = f"warning unknown-run {FEEDBACK} $.reviews[1].run_id"
             ],
         ),
         (change(BENCHMARK, iteration=3), [f"other-iteration {BENCHMARK} $.iteration"]),
+        (change(FEEDBACK, "reviews", 1, run_id="eval-7-with_skill"), [UNKNOWN_RUN]),
         (change(BENCHMARK, skill_name="other"), [f"other-skill {BENCHMARK} $.skill_name"]),
+        (
+            change(BENCHMARK, "eval_results", 1, eval_id=9),
+            [f"unknown-eval {BENCHMARK} $.eval_results[1].eval_id"],
+        ),
         (copy_to_no_eval, ["unknown-eval iteration-1/eval-5"]),
         (
             move(FEEDBACK, "feedback.json"),
@@ -194,7 +195,6 @@ UNKNOWN = {"expectations": [{"text": "x", "passed": "perhaps"}]}
     [
         # What a dialect wants otherwise loses nothing: no `files`, an id of 0, another name.
         (graded("p"), None, ""),
-        ({"assertions": [{"name": "x", "result": "PASS", "id": 3}]}, None, ""),
         (TWO_OF_ONE, None, "warning disagree"),
         (graded("p"), NO_TIME, "warning zero-means-missing"),
         # What lies beside a grading of two sides is nobody's.
@@ -202,7 +202,6 @@ UNKNOWN = {"expectations": [{"text": "x", "passed": "perhaps"}]}
         # A text is not a figure; a verdict, a number, a file are.
         (graded("p", summary="all"), None, "warning wrong-type"),
         (UNKNOWN, None, "error wrong-type, warning ungraded-run"),
-        (graded("p"), {"total_tokens": "many"}, "error wrong-type"),
         (graded("p"), "{", "error not-json"),
     ],
 )
@@ -320,6 +319,8 @@ LEAKS = [
     ("Use change-log on this repository", ["change-log"]),
     ("The CHANGE-LOG skill was used", ["change-log"]),
     ("Entries are grouped by what a reader can do now.", ["by what a reader can do now"]),
+    ("The file change-log.md is written", []),
+    ("By what a reader of it can do", []),
     ("It has read log_file", ["log_file"]),
     ("The title is one the prompt asks for: Sums of each month", []),
 ]
@@ -329,7 +330,7 @@ LEAKS = [
 def test_what_quotes_the_skill_is_named(folder, tmp_path):
     prompt = "Write a log. The title is: Sums of each month, can it be?"
     texts = [text for text, _ in LEAKS]
-    checks = [{"type": "file_contains", "pattern": "*", "match": texts[3]}]
+    checks = [{"type": "file_contains", "pattern": "*", "match": texts[5]}]
     of_skill = {"id": 1, "prompt": prompt, "expectations": texts, "structural_expectations": checks}
     telling = {"id": 2, "prompt": texts[0], "expectations": [texts[1]]}
     suite = {"skill_name": "change-log", "evals": [of_skill, telling]}

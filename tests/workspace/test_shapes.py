@@ -104,11 +104,6 @@ def in_one_folder() -> Files:
     return files | runs | meta
 
 
-def both_sides(passed: int) -> Row:
-    checks = [{"name": f"check {n}", "passed": n <= passed} for n in (1, 2)]
-    return {"success": True, "assertions": checks, "passed_count": passed}
-
-
 def figures(eval_: int, side: str, passed: int, seconds: float) -> Row:
     rate = passed / 4
     counts = {"passed": passed, "failed": 4 - passed, "total": 4, "pass_rate": rate}
@@ -250,17 +245,6 @@ TOTALS = {
 SHAPES: dict[str, Files] = {
     # ── evals and sides ─────────────────────────────────────────────────────────────────────
     "rows that name no eval are never repeated runs": bench(each_side(result=RESULT) * 4, **OF_S),
-    "a skill of its own is that of the run": {
-        "ws/iteration-1/benchmark.json": {
-            "results": {
-                f"C-{n}": {
-                    "skill": f"x/skills/s{n}/SKILL.md",
-                    **{side: {"pass_rate": 1.0} for side in BOTH},
-                }
-                for n in (1, 2)
-            }
-        }
-    },
     "a side that lies in itself again is that side": pairs(
         "ws/iteration-2/eval-{eval}/{side}/grading.json"
     )
@@ -272,25 +256,6 @@ SHAPES: dict[str, Files] = {
         "ws/iteration-1/eval-1/without_skill/workspace/notes/x.json": {},
         "ws/iteration-1/eval-1/without_skill/with_skill/grading.json": graded("pp"),
     },
-    "rows of an arm": pairs("ws/iteration-2/eval-{eval}-x/{side}/run-1/grading.json")
-    | {
-        "ws/iteration-2/benchmark.json": {
-            "iteration": 2,
-            "runs": [
-                {"eval": f"eval-{n}-x", "arm": side, "passed": 1, "total": 2}
-                | {"seconds": 9.5, "tokens": 7}
-                for n, side in EACH
-            ],
-        }
-    },
-    "the benchmark names the skill before other files": DISK
-    | {
-        "ws/METRICS.json": {
-            "skill": "skills/one/SKILL.md",
-            "evals": [{"eval_id": 1, "with_skill": {"score": 0.5}}],
-        }
-    }
-    | bench([], metadata={"skill_name": "all"}, run_summary={}),
     "two skills that number their evals alike": two_skills(),
     "evals called after their skill": {
         **{
@@ -301,19 +266,6 @@ SHAPES: dict[str, Files] = {
             for skill in ("acme-csv-tools", "acme-web-search")
         },
         **each("evals-workspace/iteration-1/{csv-1,web-search-1}/{side}/grading.json", graded("p")),
-    },
-    "an eval of a suite of a skill of its own": pairs(
-        "ws/iteration-1/eval-{1,2,3}/{side}/grading.json"
-    )
-    | {
-        "ws/evals/evals.json": {
-            "skill_name": "toolkit",
-            "evals": [
-                {"id": 1, "prompt": "Do it", "skill": "adder"},
-                {"id": 2, "prompt": "Do it", "skill_dir": "skills/divider"},
-                {"id": 3, "prompt": "Do it"},
-            ],
-        }
     },
     "suites of several skills, of which one was run": DISK
     | suites_of(*"abc")
@@ -341,15 +293,6 @@ SHAPES: dict[str, Files] = {
             ("lists in sides", "eval-1/", {side: {"runs": [HALF] * 2} for side in BOTH}),
             ("evals named in the list", "", {"runs": NAMED}),
         )
-    },
-    "a grading of evals with both sides each": {
-        "evals/grading.json": {
-            "results": [
-                {"id": n, "name": name, "prompt": name}
-                | {"with_skill": both_sides(2), "baseline": both_sides(n - 1)}
-                for n, name in ((1, "api"), (2, "page"))
-            ]
-        }
     },
     **{
         f"results that only passed or not: {name}": {"ws/iteration-2/evals/grading_v2.json": raw}

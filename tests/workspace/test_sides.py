@@ -53,12 +53,6 @@ def _rows(*names: str) -> Files:
     return {"ws/benchmark.json": {"results": [{"eval_id": n, **both} for n in (1, 2)]}}
 
 
-def _cases_of_sides(*names: str) -> Files:
-    counts = {name: {"passed": 2 - at, "total": 2} for at, name in enumerate(names)}
-    sides = {name: {"cases": [{"eval_id": n, **of} for n in (1, 2)]} for name, of in counts.items()}
-    return {"ws/benchmark.json": {"skill_name": "s", **sides}}
-
-
 def _harbor(*names: str) -> Files:
     return {
         f"jobs/{name}/{task}__1/result.json": trial(task, 1 - at / 2, None)
@@ -74,7 +68,6 @@ READERS: dict[str, Callable[..., Files]] = {
     "named files": _a_file_a_side("ws/iteration-1/eval-{eval}/grading_{side}.json"),
     "keys of a grading": _keyed,
     "keys of rows": _rows,
-    "keys above rows": _cases_of_sides,
     "folders of a tool": _harbor,
 }
 

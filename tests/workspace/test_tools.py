@@ -149,24 +149,6 @@ def about(**fields: Any) -> Any:
     return {"a.json": raw}
 
 
-def of_another_harness() -> Files:
-    """Two logs: no model, no tokens counted, who graded, a part's own evidence."""
-    one, other = (
-        inspect_log(["C"], {"configuration": side, "iteration": "second"})
-        for side in (WITH, WITHOUT)
-    )
-    one["eval"] |= {"model": "none/none", "model_roles": {"grader": {"model": "openai/judge"}}}
-    rubric = {"value": {"tone": 4.0, "form": 2.0}, "explanation": "of both"}
-    rubric["metadata"] = {"tone": {"weight": 3, "evidence": "warm"}}
-    one["samples"][0] |= {
-        "metadata": {"eval_name": "greet-ada"},
-        "model_usage": {"none/none": {"total_tokens": 0, "total_cost": 0.5}},
-        "scores": {"graded": {"value": 1.0}, "rubric": rubric},
-    }
-    other["samples"][0] |= {"scores": {"graded": {"value": 0.25}}}
-    return {"second/a.json": one, "second/b.json": other}
-
-
 def with_limit(value: float = 0.5, **of_score: Any) -> Files:
     """Two epochs of a sample, and one of another that met a limit."""
     raw = inspect_log(["C", "C", "I"], {"skill": True})
@@ -432,11 +414,6 @@ CASES: dict[str, Files] = {
         *(plain(False, testIdx=at, vars={"q": q}) for at, q in enumerate("cb")),
         at="without_skill.json",
     ),
-    "cases that differ in the skill alone are two": foo(
-        ask(WITH, True, vars={"q": "a", "skill": "pdf"}),
-        ask(WITH, False, vars={"q": "a", "skill": "csv"}),
-        ask(WITHOUT, False, vars={"q": "a", "skill": "pdf"}),
-    ),
     "cases that differ in what is asserted alone are two": foo(
         *(
             ask(WITH, ok, vars=A, testCase={"assert": [{"type": kind}]})
@@ -503,7 +480,6 @@ CASES: dict[str, Files] = {
             ("said", {}),
         )
     },
-    "inspect: another harness": of_another_harness(),
     "inspect: epochs are averaged inside a sample; a limit ends no score": with_limit(),
     "inspect: the best of several is no mean": with_limit(0.9, reducer="pass_at_2"),
     "inspect: the rate is the first scorer with metrics that gives figures": {
