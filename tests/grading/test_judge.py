@@ -5,20 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skill_eval_nb.documents import (
-    Dimension,
     GradedExpectation,
     Judging,
-    Metrics,
     RubricScore,
-    Timing,
     dump,
 )
 from skill_eval_nb.documents.dialects import check, read_as_shared
@@ -35,7 +29,6 @@ from skill_eval_nb.grading.judge import (
     worst,
 )
 from skill_eval_nb.models import (
-    BudgetSpent,
     Connection,
     Meter,
     Tally,
@@ -46,7 +39,7 @@ from skill_eval_nb.models import (
 )
 from skill_eval_nb.models.ask import fault_text
 from tests.grading.made import case, judging, lay, picture
-from tests.models.scripted import Answer, Ceiling, Scripted, bad, good, message, plain
+from tests.models.scripted import Answer, Scripted, bad, good
 from tests.stand_in import Fault, RiggedStandIn
 
 JUDGE = Judge("claude-haiku-4-5")
@@ -163,14 +156,6 @@ def test_the_record_of_a_judging(tmp_path: Path) -> None:
     assert not check("judging", dump(one), "skill-evaluator")
 
 
-def test_what_stopped_is_no_judging_and_no_money_is_not_taken_for_none(tmp_path: Path) -> None:
-    stopped = plain(message(json.dumps(judging())) | {"stop_reason": "refusal"})
-    with pytest.raises(Unjudged, match="refused to answer"):
-        judged(case(tmp_path), stopped)  # the answer itself would be sound
-    with pytest.raises(BudgetSpent):
-        judged(case(tmp_path), good(json.dumps(judging())), meter=Ceiling(0))
-
-
 def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None:
     of = case(tmp_path)
     lay(of.outputs, {"chart.png": picture("PNG")})
@@ -224,24 +209,6 @@ def scored(number: int, scores: dict[str, float], **verdicts: bool | None) -> Ju
     )
 
 
-SCORES = st.fixed_dictionaries({"a": st.integers(1, 5), "bb": st.integers(1, 5)})
-
-
-@given(st.lists(SCORES, min_size=1, max_size=5))
-def test_the_weighted_mean_is_that_of_the_means(scores: list[dict[str, float]]) -> None:
-    made = grade(None, [scored(n, one) for n, one in enumerate(scores, 1)])
-    a, b = fmean(one["a"] for one in scores), fmean(one["bb"] for one in scores)
-    other = [Dimension(name="a", weight=3.0), Dimension(name="bb", weight=1.0)]
-    weighed = grade(None, [scored(1, scores[0])], dimensions=other)
-    for found, mean in (
-        (made, (a + 2 * b) / 3),
-        (weighed, (3 * scores[0]["a"] + scores[0]["bb"]) / 4),
-    ):
-        assert found.rubric_summary is not None
-        assert found.rubric_summary.weighted_mean == pytest.approx(mean, abs=1e-3)
-        assert found.rubric_summary.max_possible == 5.0
-
-
 @pytest.mark.parametrize(
     ("votes", "passed", "confidence"),
     [
@@ -268,15 +235,3 @@ def test_verdicts_are_of_the_majority_and_a_tie_has_failed(votes, passed, confid
     assert made.summary is not None
     counts = made.summary.total, made.summary.passed, made.summary.failed
     assert counts == (1, passed is True, passed is False)
-
-
-def test_what_is_written_is_clean_and_reads_back() -> None:
-    judgings = [scored(n, {"a": n, "bb": 5}, x=True, y=n == 1) for n in (1, 2)]
-    for one, words in zip(judgings, ("Is it  so?", "is it so?"), strict=True):
-        one.user_notes_summary = UserNotesSummary(uncertainties=[words])
-    made = grade(None, judgings, Metrics(total_steps=4), Timing(total_duration_seconds=9.0))
-    assert made.user_notes_summary == UserNotesSummary(uncertainties=["Is it  so?"])  # once
-    assert made.timing is not None
-    assert dump(made.timing) == {"executor_duration_seconds": 9.0, "grader_duration_seconds": 3.0}
-    assert read_as_shared("grading", json.loads(json.dumps(dump(made)))) == (made, [])
-    assert not check("grading", dump(made), "skill-evaluator")

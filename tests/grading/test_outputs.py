@@ -5,8 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections import Counter
-from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -15,10 +13,9 @@ from hypothesis import strategies as st
 
 from skill_eval_nb import disk
 from skill_eval_nb.disk import NO_LINK, read_bytes
-from skill_eval_nb.grading.checks import CheckContext
 from skill_eval_nb.grading.outputs import BadGlob, Outputs, list_outputs, match_pattern
-from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT, check
-from tests.grading.made import checked, lay, wanted
+from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT
+from tests.grading.made import checked, lay
 
 
 def test_only_regular_files_inside_are_outputs(tmp_path):
@@ -58,24 +55,6 @@ def test_a_file_that_is_too_large_is_told_and_not_scored(tmp_path, monkeypatch):
         assert found.passed is None
         assert says in found.evidence
         monkeypatch.setattr(Outputs, "read", lambda *_: (tmp_path / "none").read_bytes())
-
-
-def test_a_file_is_read_once_for_all_checks_but_a_large_one(tmp_path, monkeypatch):
-    """A large file is read anew, and takes no room from the others."""
-    reads: list[str] = []
-    read = Outputs.read
-    counted = lambda outputs, name: reads.append(name) or read(outputs, name)  # noqa: E731
-    monkeypatch.setattr(Outputs, "read", counted)
-    monkeypatch.setattr(CheckContext, "__init__", partialmethod(CheckContext.__init__, room=100))
-    folder = lay(tmp_path / "outputs", {"a.txt": "x" * 200, "b.txt": "small", "c.txt": "more"})
-    sentence = "The texts 'one', 'two' and 'three' are there"
-    for checks in (
-        [wanted("file_contains", pattern="*", match="y", id=f"S{at}") for at in range(3)],
-        [wanted("contains_text", description=sentence)],
-    ):
-        reads.clear()
-        check(checks, folder, None)
-        assert Counter(reads) == {"a.txt": 3, "b.txt": 1, "c.txt": 1}
 
 
 # ── globs ──────────────────────────────────────────────────────────────────────────────────────

@@ -13,8 +13,6 @@ from skill_eval_nb.grading.outputs import Content
 from skill_eval_nb.grading.search import (
     BadPattern,
     Clock,
-    OutOfTime,
-    Pattern,
     TextSearch,
     compile_pattern,
     sought,
@@ -153,25 +151,3 @@ def test_what_cannot_be_compiled_in_reason_ends_its_check_alone(tmp_path, patter
     assert (bad.passed, good.passed) == (None, True)
     assert "`match_regex`" in (bad.evidence or "")
     assert says in (bad.evidence or "")
-
-
-class TimedOut:
-    """Stands for a pattern whose search `regex` ended `times` times."""
-
-    def __init__(self, times):
-        self.times = times
-
-    def search(self, text, start, timeout):
-        self.times -= 1
-        if self.times >= 0:
-            raise TimeoutError
-        return "found"
-
-
-def test_what_other_threads_compute_takes_no_time_from_a_check():
-    """`regex` counts the processor time of the whole process, and may end a search too early."""
-    clock = Clock()
-    clock.start()
-    assert clock.search(Pattern("x", (), TimedOut(times=3)), "text") == "found"
-    with pytest.raises(OutOfTime):
-        clock.search(Pattern("x", (), TimedOut(times=10**9)), "text")

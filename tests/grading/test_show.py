@@ -241,14 +241,6 @@ def test_a_configuration_is_covered_as_a_whole_word(names: Any, text: str, shown
     assert uncover_names(shown, cover.originals) == text
 
 
-def test_the_runs_own_folder_becomes_relative(tmp_path: Path) -> None:
-    run = tmp_path / "iteration-1" / "arm_b" / "run-1"
-    (run / "outputs").mkdir(parents=True)
-    cover = Cover([], [], [run / "outputs", run])
-    assert cover(f"wrote {run}/outputs/a.md and {run}/x") == "wrote ./a.md and ./x"
-    assert cover(f"{run}-else") == f"{run}-else"  # another folder's name
-
-
 def test_a_long_text_is_covered_in_one_go() -> None:
     """Blanks behind a skill's name could be shared out in as many ways as there were blanks."""
     begun = time.thread_time()
@@ -295,7 +287,6 @@ def test_what_the_executor_said_did_and_saw_is_told(tmp_path: Path) -> None:
     [
         ("Skill", {"skill": "canary-skill"}),
         ("Read", {"file_path": "/skills/canary-skill/reference.md"}),
-        ("Bash", {"command": "cat /skills/canary-skill/SKILL.md"}),
         ("Read", {"file_path": "/home/x/.claude/skills/canary-skill/a.md"}),
         ("Glob", {"pattern": "**/SKILL.md"}),
     ],

@@ -39,23 +39,6 @@ def written(folder: Path, content: Any) -> Path:
     return path
 
 
-EACH = Usage(10_000, 10_000, 10_000, 20_000, 1, 10_000)
-
-
-@pytest.mark.parametrize(
-    ("model", "usage", "batch", "dollars"),
-    [
-        ("claude-sonnet-4-6", Usage(MILLION, MILLION, MILLION, MILLION), False, 22.05),
-        ("claude-sonnet-4-6", Usage(0, 0, 0, MILLION, 0, MILLION // 2), False, 4.875),
-        ("claude-sonnet-4-6", Usage(MILLION, MILLION), True, 9),
-        ("claude-haiku-5-5-20261101", EACH, False, (0.1 + 0.5 + 0.01 + 0.125 + 0.2) / 100),
-        ("stand-in-judge", EACH, True, 0),
-    ],
-)
-def test_a_bundled_price(model: str, usage: Usage, batch: bool, dollars: float):
-    assert load_prices().cost(usage, model, batch=batch) == pytest.approx(dollars)
-
-
 def test_above_its_tier_every_token_of_a_call_is_dearer():
     def cost(usage: Usage) -> float:
         return load_prices().cost(usage, "claude-haiku-5-5") or 0

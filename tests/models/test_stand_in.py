@@ -15,13 +15,12 @@ import pytest
 from skill_eval_nb.documents import StructuralExpectation, mend
 from skill_eval_nb.grading.judge import SCHEMA
 from skill_eval_nb.grading.structural import check
-from skill_eval_nb.models.ask import TEXT
 from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft_run
 from skill_eval_nb.models.stand_in.answers import see_work
 from skill_eval_nb.models.stand_in.app import App, transport
 from tests.grading.made import lay
-from tests.stand_in.validating import complaint
+from tests.stand_in import RiggedStandIn
 
 TOOLS = [
     {"name": name, "input_schema": {"type": "object", "properties": {takes: {"type": "string"}}}}
@@ -61,7 +60,7 @@ def text(words: str, **more: Any) -> dict[str, Any]:
 
 def test_the_real_sdk_is_answered_as_by_the_api() -> None:
     async def talk() -> None:
-        http = anthropic.DefaultAsyncHttpxClient(transport=transport(StandIn()))
+        http = anthropic.DefaultAsyncHttpxClient(transport=transport(RiggedStandIn()))
         async with anthropic.AsyncAnthropic(
             api_key="k", max_retries=0, base_url="http://stand-in", http_client=http
         ) as sdk:
@@ -131,35 +130,8 @@ def fence_output(name: str, content: object) -> str:
     return f'<output file="{name}" nonce="n1">\n{content}\n</output nonce="n1">'
 
 
-def use(**more: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": "t1", "name": "Skill", "input": {}} | more
-
-
 def form(schema: Any) -> dict[str, Any]:
     return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
-
-
-HELD = {"type": "object", "properties": {"minimum": TEXT}, "additionalProperties": False}
-WENT = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [use()]}]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"temperature": 0.5}, "temperature"),
-        ({"messages": WENT}, "prefill"),
-        ({"messages": [*WENT, {"role": "user", "content": "b"}]}, "without `tool_result`"),
-        (plain(" "), "non-empty"),
-        (form({"type": "integer", "minimum": 1}), "minimum is not supported"),
-        (plain([text("a", cache_control={"type": "ephemeral"})] * 5), "maximum of 4"),
-        (form(HELD), "nothing"),  # a property may be called like a keyword
-    ],
-)
-def test_what_the_api_refuses_is_refused_in_tests(wrong: Any, said: str) -> None:
-    assert said in (complaint(plain() | wrong) or "nothing")
-
-
-# ── executor ───────────────────────────────────────────────────────────────────────────────────
 
 
 def test_it_opens_the_skill_reads_the_input_writes_and_says_so() -> None:
@@ -180,21 +152,7 @@ def test_it_opens_the_skill_reads_the_input_writes_and_says_so() -> None:
     assert said[0]["text"].startswith("No model wrote this")
 
 
-def test_of_a_harness_it_takes_the_task_and_not_the_reminders() -> None:
-    """The form in which Claude Code 2.1 sends a task; a listing may come as the system's word."""
-    reminder = text("<system-reminder>\nDo mind x.txt.\n</system-reminder>\n")
-    opened = {"type": "tool_result", "tool_use_id": "t1", "content": "Launching release-notes"}
-    body = f"Base directory for this skill: /x\n\n{BODY}\nstand-in effect: 2"
-    messages = [
-        {"role": "user", "content": [reminder, text("Release notes of these commits")]},
-        {"role": "assistant", "content": [use(input={"skill": "release-notes"})]},
-        {"role": "user", "content": [opened, text(body)]},
-        {"role": "system", "content": [text(LISTING)]},
-    ]
-    step = post(App(quiet(base=1)), plain(messages=messages, tools=TOOLS))[1]
-    assert step["name"] == "Bash"
-    assert "stand-in quality: 3.00" in step["input"]["command"]
-
+# ── executor ───────────────────────────────────────────────────────────────────────────────────
 
 DEMO = Path(__file__).parents[2] / "data/release-notes"
 EVALS = json.loads((DEMO / "evals/evals.json").read_text())["evals"]

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ class Writer:
     deaf: bool = False
     name: str = "writer"
     stand_in: StandIn | None = None
-    reason: str | None = None
+    reason: str | None = field(default=None, compare=False)
 
     def why_not(self, sandbox: str) -> str | None:
         return self.reason

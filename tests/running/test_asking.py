@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import signal
 import threading
-import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +12,7 @@ import pytest
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
 from skill_eval_nb.running.asking import NO_MONEY, Item, Terms, ask_all, worst_usd
-from skill_eval_nb.running.threads import Stopped, in_thread
+from skill_eval_nb.running.threads import Stopped
 from tests.models.scripted import Scripted, Seen, bad, good
 from tests.stand_in import Fault, RiggedStandIn
 
@@ -110,22 +106,3 @@ def test_what_cannot_be_kept_ends_everything() -> None:
 
     with pytest.raises(OSError, match="No space left"):
         asked([question(n) for n in range(3)], Terms(OFFLINE), keep)
-
-
-@pytest.mark.usefixtures("interrupts")
-def test_an_interrupt_cancels_what_is_in_flight_and_waits_for_its_end() -> None:
-    told: list[str] = []
-
-    async def slow() -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            told.append("cancelled")
-            time.sleep(0.3)  # noqa: ASYNC251 -- what was paid for is being written
-            told.append("written")
-            raise
-
-    with pytest.raises(KeyboardInterrupt):
-        in_thread(slow(), name="slow")
-    assert told == ["cancelled", "written"]

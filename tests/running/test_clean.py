@@ -8,7 +8,6 @@ there.
 from __future__ import annotations
 
 import json
-import os
 import re
 from itertools import product
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any
 
 import pytest
 
-import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Plan, plan_runs
 from skill_eval_nb.running.executors.harness import session_id
@@ -174,20 +172,6 @@ def _without_ids(request: dict[str, Any]) -> dict[str, Any]:
     request = json.loads(text.replace(nonce, "NONCE"))
     asked = request["messages"][0]["content"].pop()["text"]
     return {**request, "asked": sorted(re.sub(r"\[E\d\]", "[E]", asked).splitlines())}
-
-
-def test_the_skill_is_used_where_the_model_was_sent_it_and_every_run_is_graded(told):
-    plan, lines = told
-    ws = sen.load(plan.workspace)
-    runs = {row["configuration"]: row for row in ws.runs.to_dicts()}
-    assert [runs[side]["skill_used"] for side in SIDES] == [True, None]
-    for side, run in runs.items():
-        assert run["status"] == "graded"
-        timing = json.loads((plan.workspace / run["path"] / "timing.json").read_text())
-        assert (timing["model_calls"], timing["cost_usd"]) == (len(lines["executor", side]), 0.0)
-        outputs = (plan.workspace / run["path"] / "outputs").iterdir()
-        assert {path.stat().st_uid for path in outputs} == {os.geteuid()}
-    assert set(ws.problems["severity"]) <= {"info"}
 
 
 SEARCH = """

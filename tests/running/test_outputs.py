@@ -19,7 +19,6 @@ from msgspec import structs
 from skill_eval_nb.models import Connection, Usage
 from skill_eval_nb.running import Execution
 from skill_eval_nb.running.files import (
-    Collected,
     clear,
     collect,
     make_ready,
@@ -27,7 +26,7 @@ from skill_eval_nb.running.files import (
     remove,
     work_folders,
 )
-from skill_eval_nb.running.steps import as_lines, as_markdown, metrics_of, timing_of
+from skill_eval_nb.running.steps import as_markdown, timing_of
 from skill_eval_nb.running.suite import find_inputs
 from tests.corpus.build import lay
 from tests.running.made_jobs import job_plan, make_skill, steps_of
@@ -246,24 +245,3 @@ def test_what_was_said_and_what_a_tool_gave_stay_in_their_fences(content, gave):
     for token in tokens:
         assert token.type != "html_block", content
         assert not {child.type for child in token.children or ()} & {"image", "html_inline"}
-
-
-NAMES = st.sampled_from(["type", "message", "content", "id", "text", "name", "input"])
-KINDS = st.sampled_from(["assistant", "user", "tool_use", "tool_result", "text"])
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(NAMES | st.text(max_size=3), inner | KINDS, max_size=4)
-    ),
-    max_leaves=12,
-)
-
-
-@given(ANYTHING)
-def test_events_of_any_form_are_taken(value):
-    event = value if isinstance(value, dict) else {"type": "assistant", "message": value}
-    as_lines([event])
-    assert page("p", event).startswith("# Transcript")
-    execution = Execution("done", None, (event,), Usage(), None, None)
-    metrics_of(execution, Collected([], [], None), "")

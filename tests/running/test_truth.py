@@ -22,7 +22,7 @@ import skill_eval_nb as sen
 from skill_eval_nb.models import StandIn
 from tests.corpus.build import lay
 
-SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "10"))
+SEEDS = int(os.environ.get("SKILL_EVAL_NB_SEEDS", "6"))
 """Benchmarks that are made; 50 take a minute or three, and have been gone through."""
 
 

@@ -63,7 +63,7 @@ def _nothing_was_executed():
         (4, {}, 2, "decided at the planned look at 2 runs per side, with 24 runs fewer", "helps"),
         # of 2 evals with 2 runs a side the smallest p is .056, and .025 is asked for at 3
         (4, {"evals_only": [1, 2]}, 3, "decided at the planned look at 3 runs per side", "helps"),
-        (0, {}, 5, "no planned look has decided", "too few runs"),
+        (0, {"evals_only": [1, 2]}, 5, "no planned look has decided", "too few runs"),
     ],
 )
 def test_a_job_ends_where_a_look_decides_and_pays_for_no_run_after_it(

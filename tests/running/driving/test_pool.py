@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import multiprocessing
 import os
 import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -108,21 +106,6 @@ def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_
     assert (last.status, last.finished) == ("done", 1)
 
 
-def test_a_worker_that_is_lost_once_the_job_was_stopped_is_no_error_of_its_run(tmp_path):
-    steps = [Future(), Future()]  # which come to no end of their own
-    pool = Mock(submit=Mock(side_effect=steps))
-    made = job_plan(tmp_path, judgings=0, concurrency=2)
-    job = made.start(pool=pool)
-    until(lambda: pool.submit.call_count == 2)
-    job.stop()
-    until((made.folder / ".staging" / "halt").exists)
-    for one in steps:
-        one.set_exception(OSError("the machine is gone"))
-    assert job.wait(60).status == "stopped"
-    again = job_plan(tmp_path, judgings=0).start().wait(60)
-    assert (again.status, again.errored) == ("done", 0)
-
-
 class Losing(ThreadPoolExecutor):
     """Loses steps: some before they begin, some after."""
 
@@ -165,15 +148,3 @@ def test_workers_stop_at_their_next_call(tmp_path):
     assert (progress.status, progress.finished) == ("stopped", 0)
     assert events(tmp_path).count("cancelled") == 2
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
-
-
-def test_what_cannot_be_sent_is_told(tmp_path):
-    class Local(Writer):
-        pass
-
-    with spawned() as pool:
-        progress = job_plan(tmp_path, Local(), **FEW).start(pool=pool).wait(60)
-    assert progress.errored == 2
-    assert "Can't pickle" in progress.problems[0]
-    timings = (tmp_path / "ws").glob("iteration-1/*/*/*/timing.json")
-    assert all(json.loads(one.read_bytes())["status"] == "errored" for one in timings)

@@ -4,16 +4,12 @@ import json
 from datetime import datetime
 from types import SimpleNamespace
 
-import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skill_eval_nb.grading import sandbox as availability
 from skill_eval_nb.grading.sandbox import available
 from skill_eval_nb.models import Connection, Usage
 from skill_eval_nb.running.executors.messages_api import MessagesApi
-from skill_eval_nb.running.executors.toolbox import fault, tools
 from skill_eval_nb.running.protocol import Limits
 from tests.bubblewrap import needed
 from tests.golden import hold, lines_of
@@ -69,24 +65,6 @@ def test_a_run_from_its_task_to_its_outputs(tmp_path):
         for request in bodies
     ]
     assert marks == [[0], [0, 2], [2, 4], [4, 6]]
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (say("I will not do that.", "refusal"), "stop_reason refusal. I will not do"),
-        (say("It is", "max_tokens"), "Limits(output_tokens"),
-        (say("", "tool_use"), "stop_reason tool_use."),
-        (say("", "something_new"), "stop_reason something_new."),
-    ],
-)
-def test_what_cannot_be_graded_is_errored_with_the_reason(tmp_path, answer, said):
-    execution, _ = worked(tmp_path, answer)
-    assert execution.status == "errored"
-    assert said in str(execution.reason)
-    assert execution.usage.calls == 1  # what it cost is known all the same
-    assert execution.events[-1]["is_error"] is True
-    assert execution.events[-1]["result"] == execution.reason
 
 
 def test_the_limit_of_seconds_holds_for_commands(tmp_path):
@@ -209,18 +187,6 @@ def test_what_is_refused_changes_nothing_and_is_told(used):
         assert words in text
     assert [path.name for path in work.iterdir()] == ["f"]
     assert (work / "f").read_text() == "aa bb aa"
-
-
-VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())
-SCHEMAS = {tool["name"]: tool["input_schema"] for tool in tools((), 60)}
-
-
-@given(st.sampled_from(sorted(SCHEMAS)), st.data())
-def test_faults_of_arguments_are_those_that_json_schema_finds(name, data):
-    known = st.sampled_from([*SCHEMAS[name]["properties"], "other"])
-    arguments = data.draw(st.dictionaries(known, VALUES) | VALUES)
-    fine = jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(arguments)
-    assert (fault(name, arguments) is None) == fine
 
 
 # ── an agent that tries what it must not (more of it: tests/running/test_hostile.py) ─────────────

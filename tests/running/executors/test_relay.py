@@ -18,7 +18,6 @@ from skill_eval_nb.running.executors import relay as relay_room
 from skill_eval_nb.running.executors.relay import AnswerReader, Relay
 from tests.models.scripted import CUT, Answer, Scripted, Seen
 from tests.running.agents import Conversation, say
-from tests.stand_in import Fault, RiggedStandIn
 
 BODY = {
     "model": "stand-in",
@@ -191,20 +190,6 @@ def test_no_request_and_no_body_is_too_odd_to_be_refused(monkeypatch):
     assert through(Connection(stand_in=StandIn()), work) == 200
 
 
-@pytest.mark.parametrize("deep", [False, True])
-def test_a_cache_for_an_hour_is_set_aside_for(deep):
-    class Asked(Tally):
-        def reserve(self, model, worst, *, batch=False):
-            asked.append(worst)
-            return super().reserve(model, worst, batch=batch)
-
-    asked = list[Usage]()
-    block = {"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
-    held = holding(result(block) if deep else block)
-    posted(Connection(stand_in=StandIn()), Asked(), **held)
-    assert asked[0].cache_write_1h_tokens > 1000
-
-
 def test_many_connections_take_few_files_and_names_are_not_kept_for_ever():
     async def work(client, relay):
         port = client.base_url.port
@@ -266,24 +251,6 @@ def test_a_cut_answer_is_cut_here_too_and_counts_at_its_worst():
         posted(Connection(server.base_url), tally, stream=True)
     assert tally.usage == tally.open == Usage()
     assert tally.assumed.output_tokens == BODY["max_tokens"]
-
-
-def test_a_client_that_leaves_ends_its_call():
-    class Asked(Tally):
-        def settle(self, ticket, usage):
-            super().settle(ticket, usage)
-            settled.set()
-
-    settled, tally = asyncio.Event(), Asked()
-
-    async def work(client, _):
-        with pytest.raises(httpx2.ReadTimeout):
-            await client.post("/v1/messages", json=BODY, timeout=0.5)
-        await settled.wait()
-
-    through(Connection(stand_in=RiggedStandIn(faults=(Fault("silence"),))), work, tally)
-    assert tally.assumed.calls == 1
-    assert tally.open == Usage()
 
 
 # ── answer ───────────────────────────────────────────────────────────────────────────────────────

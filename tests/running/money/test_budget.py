@@ -132,7 +132,7 @@ class Simulated(RuleBasedStateMachine):
 
 
 TestSimulated = Simulated.TestCase
-TestSimulated.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+TestSimulated.settings = settings(max_examples=25, stateful_step_count=40, deadline=None)
 
 
 def test_after_a_bill_above_the_worst_nothing_is_handed_out():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -98,14 +96,6 @@ def test_runs_that_cannot_be_checked_are_told(tmp_path, files, code):
     assert not result.runs
     assert [one.code for one in result.problems] == [code]
     assert not list(tmp_path.rglob("structural.json"))
-
-
-def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path, monkeypatch):
-    refuse = Mock(side_effect=OSError(30, os.strerror(30)))
-    monkeypatch.setattr("skill_eval_nb.running.stored_runs.write_atomic", refuse)
-    result = grade_stored(workspace(tmp_path))
-    assert not result.runs
-    assert [one.code for one in result.problems] == ["not-written"]
 
 
 @pytest.mark.corpus
