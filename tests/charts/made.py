@@ -9,7 +9,7 @@ import polars as pl
 from skill_eval_nb.tables import Workspace
 from tests.charts.worlds import SIDES, run_keys
 from tests.stats.made import attempts
-from tests.tables.made import table_of, workspace
+from tests.tables.made import workspace
 
 Row = dict[str, Any]
 GRADED = {"status": "graded", "path": "."}
@@ -31,20 +31,6 @@ def checked(*told: Any) -> Workspace:
         ]
     named = (run_keys(eval_name=f"e{row['eval_id']}", layer="judged") | row for row in rows)
     return workspace(expectations=[*named])
-
-
-def checks(*given: tuple, **more: Any) -> pl.DataFrame:
-    """Expectations: text, passes and runs with the skill, passes and runs without."""
-    return table_of(
-        "expectations",
-        [
-            run_keys(configuration=name, run_number=number, **more)
-            | {"layer": "judged", "text": text, "passed": number <= passes}
-            for text, *sides in given
-            for name, (passes, runs) in zip(SIDES, sides, strict=True)
-            for number in range(1, runs + 1)
-        ],
-    )
 
 
 def runs_of(*rows: Row) -> Workspace:
@@ -82,17 +68,12 @@ def steps(*rates: tuple, workspaces: Any = ("w",), names: Any = None, **more: An
 
 
 def judged(rows: list[Row]) -> Workspace:
-    """A workspace of these judgings, and of the runs that they are of."""
-    bare = {"eval_id": "1", "run_number": 1, "judging": 1, "dimension": "Clarity", "weight": 1.0}
-    made = [run_keys(**bare | row) for row in rows]
+    """A workspace of these judgings, counted, and of the runs that they are of."""
+    bare = {"eval_id": "1", "run_number": 1, "dimension": "Clarity", "weight": 1.0}
+    made = [run_keys(**bare | {"judging": at} | row) for at, row in enumerate(rows)]
     made = [row | {"eval_name": f"e{row['eval_id']}"} for row in made]
     runs = {(row["eval_id"], row["configuration"], row["run_number"]): row for row in made}
     return workspace(rubric_scores=made, runs=[row | GRADED for row in runs.values()])
-
-
-def numbered(rows: list[Row]) -> Workspace:
-    """The same, the judgings counted."""
-    return judged([row | {"judging": at} for at, row in enumerate(rows)])
 
 
 def of_sides(**both: tuple) -> list[Row]:

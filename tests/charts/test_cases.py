@@ -39,11 +39,9 @@ from tests.charts.made import (
     ZERO,
     against,
     checked,
-    checks,
     given_to,
     grid,
     judged,
-    numbered,
     of_sides,
     planned,
     rated,
@@ -67,13 +65,13 @@ from tests.golden import NAMED, fingerprint, hold, lines_of
 from tests.stats.made import attempts
 
 Cases = dict[str, "Callable[[], Any]"]
-FOUR = checks(
-    ("tells", (6, 6), (0, 6)),
-    ("against it", (0, 6), (6, 6)),
-    ("easy", (6, 6), (6, 6)),
-    ("hard", (0, 6), (0, 6)),
-    ("a coin", (3, 6), (2, 6)),
-    ("unknown", (1, 1), (0, 1)),
+FOUR = checked(
+    *("1 tells with_skill pppppp", "1 tells without_skill ffffff"),
+    *("1 against with_skill ffffff", "1 against without_skill pppppp"),
+    *("1 easy with_skill pppppp", "1 easy without_skill pppppp"),
+    *("1 hard with_skill ffffff", "1 hard without_skill ffffff"),
+    *("1 coin with_skill pppfff", "1 coin without_skill ppffff"),
+    *("1 unknown with_skill p", "1 unknown without_skill f"),
 )
 OF_CHECKS: Cases = {
     "counts of what was scored": lambda: expectation_matrix(
@@ -97,7 +95,13 @@ OF_CHECKS: Cases = {
     "not scored": lambda: expectation_matrix(checked("?")),
     "a dot of each class": lambda: discrimination(FOUR),
     "one too many for a dot each": lambda: discrimination(
-        checks(*((f"check {at}", (at % 3, 3), (at % 2, 3)) for at in range(MOST + 1)))
+        checked(
+            *(
+                f"1 check-{at} {side} {'ppp'[:n]}{'fff'[n:]}"
+                for at in range(MOST + 1)
+                for side, n in zip(SIDES, (at % 3, at % 2), strict=True)
+            )
+        )
     ),
     "several comparisons": lambda: discrimination(
         world(
@@ -255,30 +259,30 @@ OF_PLANS: Cases = {
 }
 
 OF_RUBRIC: Cases = {
-    "differ": lambda: rubric_dimensions(numbered(of_sides(Clarity=(4, 3.2), Scope=(2, 3.25)))),
+    "differ": lambda: rubric_dimensions(judged(of_sides(Clarity=(4, 3.2), Scope=(2, 3.25)))),
     "another scale": lambda: rubric_dimensions(
-        numbered([{"score": 95.0}, {"score": 1e6, "run_number": 2}])
+        judged([{"score": 95.0}, {"score": 1e6, "run_number": 2}])
     ),
     "many dimensions": lambda: rubric_dimensions(
-        numbered(of_sides(**{f"D{number}": (3 + number / 50, 3) for number in range(50)}))
+        judged(of_sides(**{f"D{number}": (3 + number / 50, 3) for number in range(50)}))
     ),
     "very many runs": lambda: rubric_dimensions(
         world(evals=100, runs=30, dimensions=1, expectations=0)
     ),
     "shares": lambda: score_distributions(
-        numbered(
+        judged(
             given_to(SIDES[0], 5, 5, 4, math.nan, math.inf)
             + given_to(SIDES[1], 2)
             + [{"score": None}, *given_to(SIDES[0], 1, 3, dimension="Scope")]
         )
     ),
     "six configurations": lambda: score_distributions(
-        numbered([row for at in range(6) for row in given_to(f"c{at}", *[3.0] * (at + 1))])
+        judged([row for at in range(6) for row in given_to(f"c{at}", *[3.0] * (at + 1))])
     ),
     "the nearest place": lambda: score_distributions(
-        numbered(given_to("with_skill", *(1, 5, 2.5, 3.49, 0.5, 5.49, 0.4, 5.5, -9)))
+        judged(given_to("with_skill", *(1, 5, 2.5, 3.49, 0.5, 5.49, 0.4, 5.5, -9)))
     ),
-    "a whole score": lambda: score_distributions(numbered(given_to("with_skill", 3))),
+    "a whole score": lambda: score_distributions(judged(given_to("with_skill", 3))),
 }
 
 BETTER = ASKED.with_columns(

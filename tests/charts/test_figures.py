@@ -12,13 +12,14 @@ from skill_eval_nb import charts, stats
 from skill_eval_nb.report.measured import slices
 from skill_eval_nb.widgets.explore.choice import suites_of
 from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of
-from tests.charts.made import checks, runs_of
+from tests.charts.made import checked, runs_of
 from tests.charts.specs import rows_of, spec_of, subtitle_of, walk
 from tests.charts.worlds import SIDES, world
 
 
 def test_dots_of_one_place_lie_apart_around_it() -> None:
-    many = checks(*((f"check {at}", (3, 3), (0, 3)) for at in range(12)))
+    marks = dict(zip(SIDES, ("ppp", "fff"), strict=True))
+    many = checked(*(f"1 {at} {side} {marks[side]}" for at in range(12) for side in SIDES))
     dots = rows_of(charts.discrimination(many), "expectation", "own")
     apart = [dist(*pair) for pair in combinations([(d["x"] * 317, d["y"] * 317) for d in dots], 2)]
     assert len(dots) == 12

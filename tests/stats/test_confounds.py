@@ -101,19 +101,6 @@ def test_two_iterations_are_two_sessions_and_the_baselines_change_can_be_taken_o
     )
 
 
-def test_the_change_of_a_baseline_is_of_evals_with_its_checks() -> None:
-    """Other checks in another iteration are no fault then, others on a side are."""
-    ws = made(
-        better,
-        lambda at, it, side: SIX[at == 0 and side == SIDES[0] :] if it == OLD else ("new", *SIX),
-        iterations=BOTH,
-    )
-    plainly = only(deltas(ws, versus=(NEW, OLD)), configuration=SIDES[0])
-    assert (plainly["verdict"], plainly["n_evals"]) == (None, 6)
-    less = only(deltas(ws, baseline=SIDES[1], versus=(NEW, OLD)))
-    assert (less["verdict"], less["n_evals"], less["unpaired"]) == ("helps", 5, ["0"])
-
-
 # ── days, families, batches ────────────────────────────────────────────────────────────────────
 
 ONE_DAY = ("01T10", "01T10")
@@ -211,13 +198,7 @@ def test_errors_on_one_side_that_decide_leave_it_unclear() -> None:
 @pytest.mark.parametrize(
     ("columns", "metric", "says", "verdict"),
     [
-        (
-            {"judge_model": ("a", "b")},
-            "pass_rate",
-            "judged by a, without_skill was judged by b: two yardsticks",
-            None,
-        ),
-        ({"judge_model": ("a", "a")}, "pass_rate", "", "helps"),
+        ({"judge_model": ("a", "b")}, "pass_rate", "judged by b: two yardsticks", None),
         ({"judge_model": ("a", "b")}, "tokens", "", "hurts"),  # in which no judge has a say
         (
             {"executor_model": ("small", "large")},
@@ -235,39 +216,24 @@ def test_sides_that_others_ran_or_judged_are_named(columns, metric, says, verdic
     assert bool(row["warnings"]) == bool(says)
 
 
-@pytest.mark.parametrize(
-    ("evals", "takes", "score", "found", "said"),
-    [
-        # The skill lifts every bad output over the gate, where it is judged: by itself it changes
-        # nothing, and would seem to make outputs worse. Evals whose runs all passed are left.
-        (
-            8,
-            lambda at, own, run: at >= 4 and not own and run < 2,
-            lambda at, own, run: (2.0 if at >= 4 and own and run < 2 else 4.0) + run / 4,
-            ("unclear", 4, 4, 0),
-            "The gate took 0 of 24 runs of with_skill and 8 of 24 runs of without_skill",
-        ),
-        # one run more is named, and decides nothing
-        (
-            6,
-            lambda at, own, run: (at, own, run) == (0, True, 0),
-            lambda _, own, run: 4.0 if own else 2.0 + run % 2,
-            ("helps", 6, 0, 1.6666666),
-            "The gate took 1 of 18 runs of with_skill and 0 of 18 runs of without_skill",
-        ),
-    ],
-)
-def test_a_gate_that_takes_unequal_parts_is_named(evals, takes, score, found, said) -> None:
+def test_a_gate_that_takes_unequal_parts_is_named() -> None:
+    """The skill lifts every bad output over the gate, where it is judged.
+
+    By itself it changes nothing, and would seem to make outputs worse. Evals whose runs all
+    passed are left.
+    """
     rows, scores = [], []
-    for at, side, run in product(range(evals), SIDES, range(3)):
-        place, key = (at, side == SIDES[0], run), {"eval_id": str(at), "configuration": side}
-        key["run_number"] = run + 1
-        rows.append(key | {"gate_passed": not takes(*place), "pass_rate": 0.5})
-        if not takes(*place):
-            scores.append(key | {"dimension": "d", "score": score(*place)})
+    for at, side, run in product(range(8), SIDES, range(3)):
+        key = {"eval_id": str(at), "configuration": side, "run_number": run + 1}
+        bad = at >= 4 and run < 2
+        passed = not bad or side == SIDES[0]
+        rows.append(key | {"gate_passed": passed, "pass_rate": 0.5})
+        if passed:
+            scores.append(key | {"dimension": "d", "score": (2.0 if bad else 4.0) + run / 4})
     (row,) = plain(deltas_by_dimension(world(rows, scores=scores)))
-    assert (row["verdict"], row["n_evals"], row["n_unpaired"]) == found[:3]
-    assert row["estimate"] == pytest.approx(found[3])
+    assert (row["verdict"], row["n_evals"], row["n_unpaired"]) == ("unclear", 4, 4)
+    assert row["estimate"] == 0
+    said = "The gate took 0 of 24 runs of with_skill and 8 of 24 runs of without_skill"
     assert said in row["reason"] or row["warnings"][0].startswith(said)
 
 

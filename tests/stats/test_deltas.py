@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval
+from skill_eval_nb.stats import deltas, deltas_by_eval
 from skill_eval_nb.stats.pairing import choose
 from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.made import (
@@ -21,11 +19,8 @@ from tests.stats.made import (
     doubled_tail,
     every_deal,
     every_flip,
-    examples,
-    near,
     pair,
     plain,
-    run_rows,
     runs_table,
     two_sides,
     world,
@@ -65,28 +60,6 @@ def test_by_hand_with_what_is_left_out() -> None:
         ("10", 1.0, None, None, 1, 0),
     ]
     assert [row["unpaired"] for row in by_eval][:3] == [None, None, "no run of without_skill"]
-
-
-@examples
-@given(run_rows(figures=["pass_rate", "tokens"]), st.sampled_from(["pass_rate", "tokens"]))
-def test_agrees_with_pandas_on_any_runs(rows: list[Row], metric: str) -> None:
-    rows = [*rows, {"iteration": "other", "configuration": SIDES[1]}]
-    table = to_pandas(runs_table(rows)).astype({metric: float})
-    means = table.groupby(["iteration", "eval_id", "configuration"])[metric].mean().unstack()
-    evals = table.groupby("iteration")["eval_id"].nunique()
-    apart = means.sub(means[SIDES[1]], axis=0)
-    sides = table.groupby(["iteration", "configuration"]).groups
-    expected = {key: apart.loc[key[0], key[1]].dropna() for key in sides if key[1] != SIDES[1]}
-    found = {
-        (row["iteration"], row["configuration"]): row
-        for row in plain(deltas(runs_table(rows), metric, baseline=SIDES[1]))
-    }
-    assert set(found) == set(expected)
-    for key, differences in expected.items():
-        row = found[key]
-        assert row["n_evals"] == len(differences)
-        assert row["n_evals"] + row["n_unpaired"] == evals[key[0]]
-        assert near([row["estimate"]], [differences.mean()])
 
 
 def test_a_verdict_on_an_eval_rests_on_its_p_adjusted_as_scipy_does() -> None:
@@ -137,26 +110,6 @@ def test_several_metrics_are_adjusted_as_westfall_and_young_have_it(scope, evals
         drawn = 0.02 if scope == "suite" else 1e-9  # of these evals 5,000 deals are drawn
         assert row["p_adjusted"] == pytest.approx(max(row["p"], expected), abs=drawn)
         assert row["p"] <= row["p_adjusted"] <= 2 * row["p"]
-
-
-def test_a_dimension_that_cannot_move_costs_nothing() -> None:
-    """And the interval of another leaves 0 out exactly where its adjusted p is small enough."""
-    noise = random.Random(0)
-    rows = two_sides(lambda _, run: 3.0 + run, lambda _, run: 1.0 + run, evals=2)
-    runs = [row | {"run_number": at % 3 + 1} for at, row in enumerate(rows)]
-    of = {"d": lambda row: row["pass_rate"], "still": lambda _: 3.0}
-    of |= dict.fromkeys("mnop", lambda _: noise.random())
-    for names in (["d", "still"], of):
-        scores = [
-            {key: row[key] for key in ("eval_id", "configuration", "run_number")}
-            | {"dimension": name, "score": of[name](row)}
-            for name in names
-            for row in runs
-        ]
-        row = next(iter(plain(deltas_by_dimension(world(rows, scores=scores)))))
-        assert row["dimension"] == "d"
-        assert (row["p_adjusted"] == row["p"]) == (len(names) == 2)
-        assert (row["p_adjusted"] <= 0.01) == (row["low"] > 0) == (row["verdict"] == "helps")
 
 
 # A hard eval, which weighs much, gains nothing; two belong together.
