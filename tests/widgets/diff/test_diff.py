@@ -13,8 +13,6 @@ from skill_eval_nb.widgets.ui import Node
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.corpus.build import lay
 from tests.widgets.diff.made import do, panel, workspace
-from tests.widgets.looks import NARROW, looked_at
-from tests.widgets.stage import staged
 from tests.widgets.trees import text
 
 
@@ -113,29 +111,3 @@ def test_what_cannot_be_compared_line_by_line_is_said(old, new, note, of, monkey
     monkeypatch.setattr(versions, "LONGEST", 5)
     (file,) = of({"a.bin": old, "SKILL.md": "s"}, {"a.bin": new, "SKILL.md": "s"}).files
     assert (file.note, file.rows) == (note, ())
-
-
-@pytest.mark.browser
-def test_from_the_verdict_to_the_evidence(browser, tmp_path):
-    made = panel(workspace(tmp_path))
-    with staged(browser, made, *NARROW) as stage:
-        page = stage.page
-        page.get_by_role("button", name="login: show its runs").click()
-        page.get_by_role("button", name="login, iteration-2, run 2", exact=True).click()
-        page.get_by_role("button", name="login, iteration-1, run 1", exact=True).click()
-        stage.unfold()
-        looked_at(stage)
-        page.get_by_role("tab", name="Expectations").click()
-        page.get_by_role("button", name="newly failing 1").click()
-        stage.settle()
-        page.get_by_role("button", name="check 1: show its runs").click()
-        page.get_by_text("iteration-2 with_skill 2: check 1").wait_for()
-        stage.unfold()
-        looked_at(stage, "diff-expectations")
-        page.get_by_role("tab", name="Skill files").click()
-        page.get_by_role("button", name="Side by side").click()
-        page.get_by_text("sixteen", exact=True).wait_for()
-        looked_at(stage, "diff-skill")
-        page.get_by_role("button", name="Swap the two iterations").click()
-        page.get_by_text("iteration-1 against iteration-2").wait_for()
-        assert made.selection.height == 8

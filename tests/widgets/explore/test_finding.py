@@ -15,8 +15,6 @@ from skill_eval_nb.widgets.ui.source import key_of
 from tests.charts.worlds import run_keys, workspace
 from tests.widgets.explore.made import TDD, after, bundled, explorer
 from tests.widgets.hostile import TEXTS
-from tests.widgets.looks import NARROW, looked_at
-from tests.widgets.stage import staged
 from tests.widgets.trees import elements
 
 RUNS = bundled().runs.filter(iteration="iteration-2")
@@ -78,42 +76,3 @@ def test_one_run_is_shown_by_the_line_that_is_copied():
     assert eval(code, {"sen": sen}).key == panel.key
     with pytest.raises(ValueError, match=f"Did you mean `{run['path']}`"):
         sen.show(bundled(), run["path"] + "0")
-
-
-@pytest.mark.browser
-def test_the_page_finds_at_a_key_without_a_kernel_and_copies(browser):
-    from playwright.sync_api import expect
-
-    panel = explorer()
-    with staged(browser, panel, *NARROW) as stage:
-        page, rows = stage.page, stage.page.locator(".sen-x-runs > tbody > tr:visible")
-        stage.alive = False
-        page.locator(".sen").focus()
-        page.keyboard.press("/")
-        page.keyboard.type("late-fee")
-        page.locator("select").filter(has_text="without_skill").last.select_option("with_skill")
-        assert rows.count() == 3
-        assert all("late-fee · run" in text for text in rows.all_inner_texts())
-        stage.open()  # as a reload does: Python heard of nothing, nor of what the page sends last
-        stage.alive = True
-        expect(rows).to_have_count(25)
-
-        page.locator(".sen").focus()
-        page.keyboard.press("/")
-        page.keyboard.type("late-fee")
-        stage.until(lambda: panel.search.words == "late-fee")
-        stage.settle()
-        assert rows.count() == panel.selection.height > 3
-        looked_at(stage, "explore-found", [("dark", 800), ("light", 1400)], within=".sen-x-behind")
-
-        rows.first.get_by_role("button").click()
-        stage.settle()
-        page.get_by_role("button", name="the line of code").click()
-        page.keyboard.press("/")
-        page.keyboard.press("Control+v")
-        stage.until(lambda: panel.search.words.startswith("sen.show("))
-        page.keyboard.press("Escape")
-        stage.until(lambda: not panel.search)
-        page.locator(".sen-x-runs button").first.press("Escape")
-        stage.until(lambda: not panel.seen.opened)
-        stage.settle()

@@ -47,6 +47,7 @@ def test_what_is_said_of_a_side_is_said_of_its_run(tmp_path):
             panel.do("say", one, letter)
             sides[one] = letter
         panel.do("step", 1)
+    assert held(tmp_path)["status"] == "complete"
     by_id = {one["run_id"]: one["feedback"] for one in held(tmp_path)["reviews"]}
     for eval_id, name in (("1", "login"), ("2", "orders")):
         for side in SIDES:
