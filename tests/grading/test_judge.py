@@ -29,7 +29,6 @@ from skill_eval_nb.grading.judge import (
     worst,
 )
 from skill_eval_nb.models import (
-    Connection,
     Meter,
     Tally,
     Usage,
@@ -40,7 +39,6 @@ from skill_eval_nb.models import (
 from skill_eval_nb.models.ask import fault_text
 from tests.grading.made import case, judging, lay, picture
 from tests.models.scripted import Answer, Scripted, bad, good
-from tests.stand_in import Fault, RiggedStandIn
 
 JUDGE = Judge("claude-haiku-4-5")
 
@@ -171,23 +169,6 @@ def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None
     (of.outputs / "chart.png").unlink()
     with pytest.raises(Unjudged, match="Could not process image"):
         judged(of, fault, answer)  # without a picture there is nothing to try again
-
-
-def test_a_call_a_dimension_of_a_judge_that_misbehaves_once(tmp_path) -> None:
-    who = Judge("stand-in-judge", judgings=2, per_dimension=True)
-    stand_in = RiggedStandIn(seed=3, faults=(Fault("invalid_json", role="judge", first=1),))
-    tally = Tally()
-
-    async def main() -> Judging:
-        async with connect(Connection(stand_in=stand_in)) as client:
-            return await judge(client, prepare(who, case(tmp_path)), 1, tally, prices=load_prices())
-
-    one = asyncio.run(main())
-    assert sorted(one.rubric_scores) == sorted(one.dimension_order) == ["care", "clarity", "depth"]
-    assert (one.per_dimension, len(one.expectations), len(one.refused_answers)) == (True, 2, 1)
-    assert one.usage is not None
-    assert one.usage.calls == tally.calls == 5
-    assert tally.usage.output_tokens == one.usage.output_tokens  # what was refused was paid for
 
 
 # ── k judgings ─────────────────────────────────────────────────────────────────────────────────

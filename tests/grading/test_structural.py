@@ -23,30 +23,6 @@ from skill_eval_nb.grading.structural import (
 from tests.bubblewrap import needed
 from tests.grading.made import checked, lay, wanted
 
-
-@given(st.lists(st.tuples(st.sampled_from([True, False, None]), st.booleans()), max_size=4))
-def test_gate_and_summary(tmp_path_factory, checks):
-    """A check that failed shuts the gate where it is critical; one unscored leaves it open."""
-    kinds = {True: ("file_exists", "a.md"), False: ("file_exists", "b.md"), None: ("exsits", "a")}
-    expectations = [
-        wanted(kinds[mark][0], pattern=kinds[mark][1], critical=critical, id=f"S{at}")
-        for at, (mark, critical) in enumerate(checks)
-    ]
-    folder = lay(tmp_path_factory.getbasetemp() / "gate", {"a.md": ""})
-    found = check(expectations, folder, None)
-    marks, deciding = [mark for mark, _ in checks], [mark for mark, critical in checks if critical]
-    assert [(one.id, one.passed) for one in found.expectations] == [
-        (f"S{at}", mark) for at, mark in enumerate(marks)
-    ]
-    gate = False if False in deciding else (None if None in deciding else True)
-    assert found.gate_passed is gate
-    passed, failed, summary = marks.count(True), marks.count(False), found.summary
-    assert summary is not None
-    assert (summary.total, summary.passed, summary.failed) == (len(marks), passed, failed)
-    scored = passed + failed
-    assert summary.pass_rate == (pytest.approx(passed / scored, abs=1e-4) if scored else None)
-
-
 FILES = {
     "a.md": "",
     "docs/b.md": "",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skill_eval_nb.models import Tally, connect
+from skill_eval_nb.models import Tally, connect, worst_case
 from skill_eval_nb.models.ask import (
     ATTEMPTS,
     TEXT,
@@ -20,6 +20,7 @@ from skill_eval_nb.models.ask import (
     an_object,
     ask,
     check_form,
+    fault_text,
     parse_answer,
 )
 from tests.models.scripted import Answer, Scripted, good, message, plain
@@ -86,6 +87,13 @@ def test_what_stopped_early_is_no_answer_and_not_asked_again(stop_reason: str, r
     said = plain(message(json.dumps({"word": "yes"})) | {"stop_reason": stop_reason})
     with pytest.raises(Unanswered, match=reason):
         asked(said, GOOD)
+
+
+def test_the_worst_case_bounds_every_way_of_asking() -> None:
+    fault = fault_text(["é" * 4000, '"quoted"'])
+    assert len(json.dumps(fault)) <= 2002
+    assert QUESTION.worst == worst_case(QUESTION.body("?" * 2000)) * ATTEMPTS
+    assert worst_case(QUESTION.body(fault)).input_tokens * ATTEMPTS <= QUESTION.worst.input_tokens
 
 
 @pytest.mark.parametrize(

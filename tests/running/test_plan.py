@@ -27,7 +27,7 @@ from skill_eval_nb.running.suite import folder_names
 from skill_eval_nb.workspace.folders import is_eval
 from tests.corpus.build import lay
 from tests.golden import hold, lines_of
-from tests.running.made_jobs import EVALS, SKILL, Writer, make_skill, plan, steps_of
+from tests.running.made_jobs import EVALS, Writer, make_skill, plan, steps_of
 
 DEAR, CHEAP = Rates(6, 30, 0.6, 7.5, 12, 0.5), Rates(3, 15, 0.3, 3.75, 6, 0.5)
 PRICES = Prices("2026-01", {"claude-opus-4-8": DEAR, "claude-sonnet-5": CHEAP})
@@ -54,22 +54,6 @@ def done(one: Plan, count: int) -> None:
     names = ("timing", "structural", "judgings/1", "grading")
     for cell in one.cells[:count]:
         lay(one.run_of(cell).place, {f"{name}.json": {} for name in names})
-
-
-def test_a_plan_writes_nothing_and_offers_each_side_what_it_names(tmp_path):
-    made = plan(tmp_path)
-    assert (made.iteration, len(made.todo)) == (1, 18)
-    sides = Counter(cell.configuration for cell in made.cells)
-    assert sides == {"with_skill": 9, "without_skill": 9}
-    assert not (tmp_path / "ws").exists()
-    old = lay(make_skill(tmp_path / "old"), {"SKILL.md": SKILL + "Older.\n"})
-    named = {"with_skill": tmp_path / "skill", "old_skill": old, "bare": None}
-    made = plan(tmp_path, configurations=named)
-    assert made.configurations == ("with_skill", "old_skill", "bare")
-    new, older, bare = (side.skill for side in made.sides)
-    assert new.digest != older.digest
-    assert older.files == ("SKILL.md", "scripts/help.py")
-    assert bare is None
 
 
 WRONG: dict[str, Any] = {"runs": 0, "judgings": -1, "concurrency": 0, "iteration": 0}
@@ -120,6 +104,7 @@ def test_what_plans_say_is_what_they_said(tmp_path, monkeypatch):
             lines += made.warnings
             for one in made.warnings:
                 assert one in unescape(made._repr_html_())
+    assert not (tmp_path / "ws").exists(), "a plan writes nothing"
     hold("plans", "\n".join(lines).replace(str(tmp_path), "HOME").splitlines())
 
 

@@ -9,6 +9,7 @@ import os
 import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -104,6 +105,21 @@ def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_
     with spawned() as pool:
         last = made.start(pool=pool).wait(60)
     assert (last.status, last.finished) == ("done", 1)
+
+
+def test_a_worker_that_is_lost_once_the_job_was_stopped_is_no_error_of_its_run(tmp_path):
+    steps = [Future(), Future()]  # which come to no end of their own
+    pool = Mock(submit=Mock(side_effect=steps))
+    made = job_plan(tmp_path, judgings=0, concurrency=2)
+    job = made.start(pool=pool)
+    until(lambda: pool.submit.call_count == 2)
+    job.stop()
+    until((made.folder / ".staging" / "halt").exists)
+    for one in steps:
+        one.set_exception(OSError("the machine is gone"))
+    assert job.wait(60).status == "stopped"
+    again = job_plan(tmp_path, judgings=0).start().wait(60)
+    assert (again.status, again.errored) == ("done", 0)
 
 
 class Losing(ThreadPoolExecutor):
