@@ -9,8 +9,7 @@ import shutil
 import pytest
 
 from skill_eval_nb.cli import improving
-from skill_eval_nb.improving import draft, read_drafts, write_drafts
-from skill_eval_nb.tables import load
+from skill_eval_nb.improving import write_drafts
 from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.cli.calls import TDD, done, refused, run
@@ -49,16 +48,6 @@ def test_aggregating_writes_where_it_belongs_and_replaces_by_force_alone(tdd):
     assert theirs.read_bytes() == before
     forced = run("improve", "aggregate", tdd, "--iteration", "iteration-1", "--force")
     assert (forced.exit_code, json.loads(theirs.read_bytes())["iteration"]) == (0, 1)
-
-
-def test_drafts_are_printed_with_their_reasons_and_written(tmp_path):
-    path = tmp_path / "drafts.json"
-    shown = " ".join(run("improve", "draft", TDD, "--out", path).output.split())
-    wanted = draft(load(TDD))
-    assert read_drafts(path) == tuple(wanted)
-    for one in wanted:
-        assert one.key in shown
-        assert " ".join(one.why.split()) in shown
 
 
 def test_trying_gives_every_draft_its_answer_and_its_sides(tmp_path):

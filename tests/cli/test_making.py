@@ -148,6 +148,7 @@ def test_drafted_queries_are_printed_and_written_to_what_is_there(tmp_path):
     told = done("trigger-draft", tidy, "--n", 4, *options)
     assert [one.should_trigger for one in read_queries(file)] == [True, True, False, False]
     assert f"wrote {file}" in told
+    assert all(one.query in told for one in read_queries(file))
     done("trigger-draft", tidy, "--n", 2, *options)
     assert len(read_queries(file)) > 4, "what was there stays"
 

@@ -8,12 +8,8 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents import Faults, NotJSON, parse
@@ -233,62 +229,6 @@ def test_suites_of_the_corpus_change_in_one_place_only(corpus):
     assert number > 100
     # Few are laid out by hand, as no writer of JSON would do it.
     assert len(elsewhere) < number / 20, elsewhere
-
-
-BLANKS = ("", "", " ", "  ", "\n", "\n    ", "\r\n\t", " \n\n ")
-values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(10**20), 10**20)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-randoms = st.randoms(use_true_random=False)
-
-
-def laid_out(value: Any, random: Random) -> str:
-    """A value as text, its blanks and escapes drawn."""
-    around, inside, behind = random.choices(BLANKS, k=3)
-    if isinstance(value, dict):
-        items = [f"{laid_out(key, random)}:{laid_out(one, random)}" for key, one in value.items()]
-        text = "{" + (",".join(items) or inside) + "}"
-    elif isinstance(value, list):
-        text = "[" + (",".join(laid_out(one, random) for one in value) or inside) + "]"
-    else:
-        text = json.dumps(value, ensure_ascii=random.random() < 0.5)
-    return around + text + behind
-
-
-def drawn(value: Any, random: Random, new: Any) -> Any:
-    """The value after some changes."""
-    if isinstance(value, list):
-        kept = [drawn(item, random, new) for item in value if random.random() < 0.8]
-        return [*kept, *[new] * random.randint(0, 2)]
-    if isinstance(value, dict):
-        kept = {key: drawn(one, random, new) for key, one in value.items() if random.random() < 0.8}
-        return kept | ({"a new one": new} if random.random() < 0.3 else {})
-    return value if random.random() < 0.8 else new
-
-
-@given(st.lists(values, min_size=2, max_size=4), values, randoms)
-def test_an_edit_says_in_the_text_what_it_makes_of_the_data(items, new, random: Random):
-    value = {"before": [1.0, 2e1], "it": items, "behind": "é"}
-    text = laid_out(value, random)
-    assert written_like(value, text.encode()) == text.encode()
-    edited = drawn(value, random, new)
-    assert json.loads(written_like(edited, text.encode())) == edited
-    # Of what a writer of JSON wrote it changes one place; what is on one line stays on one.
-    indent, ends = random.choice([None, 1, 2, "\t"]), random.choice(["\n", "\r\n"])
-    text = json.dumps(value, ensure_ascii=random.random() < 0.5, indent=indent) + "\n"
-    text = re.sub(r"\[\s*1.0,\s*20.0\s*\]", "[ 1.0, 20.0]", text) if indent else text
-    data = text.replace("\n", ends).encode()
-    more = written_like({**value, "it": [*items, new]}, data)
-    assert is_one_piece_more(data, more)
-    assert json.loads(more)["it"] == [*items, new]
 
 
 # ── what the next runs go by ──────────────────────────────────────────────────────────────────────

@@ -19,6 +19,7 @@ from skill_eval_nb.improving.rules import (
     drop_useless,
     evidence_of,
     of_rubric,
+    reword_unsteady,
 )
 from skill_eval_nb.improving.values import REMARK, key_of, read_drafts
 from skill_eval_nb.models.ask import BadAnswer
@@ -138,6 +139,20 @@ def test_a_critical_check_goes_where_another_one_stands_in_for_it(tmp_path: Path
     (draft,) = drop_useless(look(world(tmp_path, checks)))
     assert (draft.kind, draft.target) == ("drop", "S1")
     assert "S2 (‘A head’) is critical as well" in draft.why
+
+
+def test_what_is_flaky_or_vague_is_worded_anew(tmp_path: Path) -> None:
+    checks = [
+        ("The total is right", lambda name, side, run: (int(name) + run) % 2 == 0),
+        ("The report is good", always),
+        ("The tax is listed", always),
+    ]
+    vague = said("Nobody can say.", "1", assertion="The report is good", kind="vague")
+    flaky, unclear = reword_unsteady(look(world(tmp_path, checks, runs=4), vague))
+    assert [flaky.kind, flaky.target, flaky.missing] == ["reword", checks[0][0], ("text",)]
+    assert "differ more than the two sides do" in flaky.why
+    assert (unclear.target, unclear.missing) == ("The report is good", ("text",))
+    assert unclear.suggestions == (vague.key,)
 
 
 def scored(**scores: Any):

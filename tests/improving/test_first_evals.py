@@ -212,11 +212,6 @@ LEAKS = {
     "a phrase": ("expectations", f"{RULE} of the table", f"‘{RULE.lower()}’"),
     "a term": ("expectations", "The result has a drop_list", TERM),
     "of several": ("structural_expectations", {**CHECKED, "match_any": ["x", "drop_list"]}, TERM),
-    "inside an eval": (
-        "evals",
-        {"prompt": "Clean it", "expectations": [{"text": "It has a drop_list"}]},
-        TERM,
-    ),
     "what its prompt asks for": (
         "evals",
         {"prompt": "Write a drop_list", "expectations": ["It has a drop_list"]},

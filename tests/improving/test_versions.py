@@ -94,6 +94,7 @@ def test_a_stated_parent_decides_the_result_and_the_best_stays_the_best(planted,
 def test_of_the_bundled_skill_what_was_stated_stands_beside_what_is_borne_out():
     found = history(sen.load(TDD))
     assert results(found) == [("v0", None, "baseline"), ("v1", "v0", "tie")]
+    assert found.current_best is None
     assert [one.stated_pass_rate for one in found.versions] == [0.8088, 0.875]
     one = found.versions[1]
     assert (one.parent_from, one.lines_added, one.lines_removed) == ("stated", 9, 5)

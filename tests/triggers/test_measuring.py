@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits, Refused
-from skill_eval_nb.triggers import Attempt, Query, measure, measurement
+from skill_eval_nb.triggers import Query, measure, measurement
 from skill_eval_nb.triggers.attempt import (
     instead_of,
     opened_in,
@@ -34,7 +29,6 @@ from tests.triggers.made import (
     OPENED,
     QUERIES,
     ROW,
-    Told,
     gave,
     lines,
     make_skill,
@@ -56,35 +50,31 @@ def test_sixteen_candidates_at_once_do_not_see_each_other_nor_what_it_is_for(tmp
     make_skill(tmp_path / "kites")
     candidates = [f"Candidate {n} builds kites." for n in range(16)]
     at_once = threading.Barrier(16, timeout=60)
-    seen: dict[str, list[str]] = {}
-    shared: list[str] = []
+    seen: dict[str, str] = {}
+    folders: list[str] = []
 
     def look(task):
         at_once.wait()
         assert list(task.folder.iterdir()) == list(task.scratch.iterdir()) == []
-        told = (str(task.folder), str(task.scratch), str(task.skill.folder), task.key)
-        assert not re.search("eval|trigger|query|kite[^s]", " ".join(told))
-        assert told[2].endswith("/kites")
-        shared.extend(told[:2])
+        own = [str(one) for one in (task.folder, task.scratch, task.skill.folder, task.key)]
+        assert not re.search("eval|trigger|query|kite[^s]", " ".join(own))
+        folders.extend(own[:2])
         places = [task.folder.parent, task.skill.folder.parent]
         near = [path for place in places for path in place.rglob("*") if path.is_file()]
         told = [*(path.read_text() for path in near), *(one.description for one in task.skills)]
-        seen.setdefault(task.skill.description, []).append(" ".join(told))
+        seen[task.skill.description] = " ".join(told)
         at_once.wait()
         return OPENED
 
     def one(description):
-        return measured(tmp_path, FLY, run=look, runs=2, concurrency=1, description=description)
+        return measured(tmp_path, FLY, run=look, runs=1, description=description)
 
     with ThreadPoolExecutor(16) as threads:
         found = [*threads.map(one, candidates)]
-    assert [outcomes(each) for each in found] == [{FLY.query: ["triggered"] * 2}] * 16
-    assert sorted(seen) == sorted(candidates)
-    assert len(set(shared)) == 64, "none is shared"
-    for own, texts in seen.items():
-        assert len(texts) == 2
-        for text in texts:
-            assert [other for other in candidates if other in text] == [own]
+    assert [outcomes(each) for each in found] == [{FLY.query: ["triggered"]}] * 16
+    assert len(set(folders)) == 32, "none is shared"
+    for own in candidates:
+        assert [other for other in candidates if other in seen[own]] == [own]
 
 
 def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
@@ -115,49 +105,6 @@ def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
         assert made[before:] == [FLY.query], changed
 
 
-def test_errored_attempts_are_made_again_where_that_is_asked_for(tmp_path):
-    assert measured(tmp_path, FLY, run=lambda task: BROKEN).message.startswith("3 attempts, 3")
-    kept = measured(tmp_path, FLY, run=lambda task: OPENED)
-    assert outcomes(kept) == {FLY.query: ["errored"] * 3}
-    assert "3 errored; retry_errored=True repeats them" in kept.message
-    again = measured(tmp_path, FLY, run=lambda task: OPENED, retry_errored=True)
-    assert outcomes(again) == {FLY.query: ["triggered"] * 3}
-    found = measured(tmp_path, FLY, run=lambda task: BROKEN, retry_errored=True)
-    assert found.attempts == again.attempts
-
-
-def test_stopped_it_keeps_what_was_made(tmp_path):
-    stop, told = threading.Event(), []
-
-    class Slow(Told):
-        async def execute(self, task, meter):
-            if len(told) >= 2:
-                stop.set()
-                await asyncio.sleep(60)
-            return OPENED
-
-    options = {"model": "stand-in", "concurrency": 1, "progress": told.append}
-    found = measured(tmp_path, executor=Slow(lambda task: OPENED), stop=stop, **options)
-    assert found.status == "stopped"
-    counts = [one.outcome for one in found.attempts]
-    assert (counts.count("triggered"), counts.count("not run")) == (2, 4)
-    assert all(one.reason for one in found.attempts if one.outcome == "not run")
-    assert [one.done for one in told] == [1, 2]
-
-
-def test_a_dry_run_asks_nobody_and_writes_nothing(tmp_path):
-    found = measured(
-        tmp_path, run=lambda task: pytest.fail("asked"), dry_run=True, model="claude-haiku-4-5"
-    )
-    assert {one.outcome for one in found.attempts} == {"not run"}
-    assert found.status == "dry run"
-    assert (found.price.attempts, found.price.calls) == (6, 36)
-    low, high, worst = found.price.usd
-    assert 0 < (low or 0) < (high or 0) < (worst or 0)
-    assert "6 attempts to be made, 36 calls at most" in repr(found)
-    assert [one.name for one in tmp_path.iterdir()] == ["kites"]
-
-
 def test_everything_that_is_wrong_is_told_at_once(tmp_path):
     make_skill(tmp_path / "kites")
     wrong = {"runs": 0, "concurrency": 0, "budget_usd": -1.0, "description": "", "others": "no"}
@@ -173,12 +120,6 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
 # ── offering ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_bundled_ones_can_be_read_and_have_names_of_their_own(tmp_path):
-    others = read_offer(make_skill(tmp_path / "kites"), "bundled", None).others
-    assert len({one.name for one in others}) == len(others) >= 5
-    assert all((one.folder.name, one.files) == (one.name, ("SKILL.md",)) for one in others)
-
-
 def test_each_is_staged_in_a_folder_of_its_name_wherever_it_lies(tmp_path):
     skill, other = make_skill(tmp_path / "v2", "kites"), make_skill(tmp_path / "x", "boats")
     (skill / "evals").mkdir()
@@ -189,6 +130,8 @@ def test_each_is_staged_in_a_folder_of_its_name_wherever_it_lies(tmp_path):
         assert [one.folder.name for one in offered.others] == ["boats"]
         assert [one.name for one in offered.skill.folder.iterdir()] == ["SKILL.md"]
     assert not offered.skill.folder.exists()
+    with pytest.raises(Refused, match="are both called"):
+        read_offer(skill, [make_skill(tmp_path / "kites")], None)
 
 
 def test_a_description_is_replaced_in_the_copy_alone(tmp_path):
@@ -215,6 +158,7 @@ OFFERED = {"kites", "boats", "pdf"}
 
 
 TOOL = used("Bash", 1, command="ls"), gave("a", 1)
+READ = used("Read", file_path="/skills/boats/SKILL.md"), gave("---")
 BOATS = used("Skill", 2, skill="boats"), gave("Launching skill: boats", 2)
 LONG = used("Bash", 1, command="ls  -l\n" + "x" * 200), gave("a", 1), used("Read", 2)
 LIMIT = "The run had not finished after 180 seconds, its limit."
@@ -225,21 +169,15 @@ LIMIT = "The run had not finished after 180 seconds, its limit."
     [
         (replace(OPENED, events=(*TOOL, *OPENED.events)), "triggered", ("kites",), None),
         (went(*TOOL, *BOATS), "not triggered", ("boats",), "opened the skill boats"),
+        (went(*READ), "not triggered", ("boats",), "opened the skill boats"),
         (went(*TOOL, status="errored", reason=LIMIT), "errored", (), "used Bash: ls"),
         (went(skill_used=None), "errored", (), "answered at once"),
-        (
-            went(used("Skill", skill="boats", args="pdf"), gave("Launching", 1)),
-            "not triggered",
-            ("boats",),
-            "opened the skill boats",
-        ),
         (
             went(used("Skill", skill="x:boats"), gave("Launching")),
             "not triggered",
             (),
             "used Skill: x:boats",
         ),
-        (went(used("Read", offset=3)), "not triggered", (), "used Read"),
         (went(), "not triggered", (), "answered at once"),
         (went(*LONG), "not triggered", (), f"used Bash: ls -l {'x' * 200}"),
     ],
@@ -266,21 +204,6 @@ def test_a_short_name_inside_a_path_is_no_trigger():
     ):
         run = went(use, gave("done"))
         assert (outcome_of(run)[0], opened_in(run, "pdf", OFFERED)) == ("not triggered", ())
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda one: st.lists(one) | st.dictionaries(st.text(), one),
-    max_leaves=5,
-)
-
-
-@given(name=JSON, given_=JSON, content=JSON)
-def test_whatever_a_model_says_is_told(name, given_, content):
-    block = {"type": "tool_use", "id": "1", "name": name, "input": given_}
-    run = went({"type": "assistant", "message": {"content": [block]}}, gave("x"), {"type": content})
-    assert opened_in(run, "kites", OFFERED) == ()
-    assert instead_of(run, ()).startswith("used ")
 
 
 def test_what_an_attempt_says_it_cost_counts_though_it_cannot_be_written(tmp_path, monkeypatch):
@@ -314,33 +237,6 @@ def test_texts_that_no_page_table_or_terminal_holds_are_made_fit(tmp_path):
 
 
 # ── filing ───────────────────────────────────────────────────────────────────────────────────────
-
-
-@given(text=st.text(min_size=1), other=st.text(min_size=1))
-def test_each_query_has_a_folder_of_its_own_whatever_its_words(text, other):
-    home = Path("/home")
-    first, second = (
-        place(home, Attempt(Query(one, should_trigger=True), 2, "not run")) for one in (text, other)
-    )
-    assert first.parent.parent == home
-    assert first.name == "run-2.json"
-    assert len(first.parent.name) < 80
-    assert (first == second) is (text == other)
-
-
-def test_the_summary_is_the_table_triggers_of_the_workspace(tmp_path):
-    found = measured(tmp_path, run=opens_for_kites)
-    ws = sen.load(tmp_path / "kites-workspace")
-    assert ws.polars("problems").is_empty(), ws.polars("problems").to_dicts()
-    rows = ws.polars("triggers").select(
-        "query", "should_trigger", "triggered", "runs", "trigger_rate", "description"
-    )
-    assert rows.rows() == [
-        (FLY.query, True, 3, 3, 1.0, "Builds kites."),
-        (ROW.query, False, 0, 3, 0.0, "Builds kites."),
-    ]
-    assert ws.polars("runs").is_empty()
-    assert sen.stats.trigger_scores(ws)["f1"].to_list() == found.scores["f1"].to_list() == [1.0]
 
 
 def test_a_damaged_attempt_is_told_and_not_taken_for_a_missing_one(tmp_path):
@@ -394,12 +290,3 @@ def test_the_ceiling_holds_and_the_rest_is_made_with_more_money(tmp_path, bought
     assert len(lines(tmp_path / "log")) == 16, "nothing was made twice"
     assert whole.cost_usd == pytest.approx(billed(tmp_path / "log"))
     assert sum(one.cost_usd or 0 for one in whole.attempts) == pytest.approx(whole.cost_usd)
-
-
-def test_an_errored_attempt_stays_where_there_is_no_money_to_make_it_again(tmp_path):
-    broken = went(status="errored", reason="it fell over", cost_usd=0.5)
-    options = {"model": HAIKU, "limits": Limits(usd=0.6), "runs": 1, "budget_usd": 0.7}
-    measured(tmp_path, FLY, run=lambda task: broken, **options)
-    found = measured(tmp_path, FLY, run=pytest.fail, retry_errored=True, **options)
-    assert [(one.outcome, one.cost_usd) for one in found.attempts] == [("errored", 0.5)]
-    assert (found.status, found.cost_usd) == ("partial", 0.5)

@@ -114,17 +114,6 @@ def test_the_better_description_is_found_and_measured_afresh_on_held_out_queries
     assert [one.name for one in world.skill.iterdir()] == ["SKILL.md"]
 
 
-def test_a_broken_measurement_ends_it_before_anything_is_proposed(tmp_path):
-    world = World(tmp_path, run=lambda _: went())
-    found = world.optimise()
-    assert found.status == "broken"
-    assert "No run of 16 queries that should trigger did." in found.why
-    assert found.why in found.doubts
-    assert (len(found.steps), found.best, found.best_description) == (1, None, PRESENT)
-    assert world.requests() == []
-    assert world.runs == 64
-
-
 def test_a_dry_run_tells_the_price_and_asks_nobody(tmp_path):
     world = World(tmp_path)
     found = world.optimise(model="claude-haiku-4-5", dry_run=True, rounds=3)
@@ -213,14 +202,10 @@ def test_the_document_is_seed_004s_and_views_escape_what_models_wrote(done, tmp_
     assert path.name == "optimization_result.json"
     raw = json.loads(path.read_text())
     assert list(raw)[:3] == ["best_description", "iterations", "best_score"]
-    told = [raw[name] for name in ("best_score", "best_low", "best_high", "selected_score")]
-    assert told == [found.best.score, found.best.low, found.best.high, found.selected.score]
     for row, step in zip(raw["iterations"], found.steps, strict=True):
         assert (row["iteration"], row["description"]) == (step.round, step.description)
-        for half in ("train", "test"):
-            score = getattr(step, half)
-            stated = [row[f"{half}_{name}"] for name in ("score", "low", "high")]
-            assert stated == [score.score, score.low, score.high]
+        stated = [row[f"test_{name}"] for name in ("score", "low", "high")]
+        assert stated == [step.test.score, step.test.low, step.test.high]
     evil = replace(found.steps[0], description="Sorts <script>mail</script>.")
     html = replace(found, steps=(evil, found.steps[1]))._repr_html_()
     assert "<script" not in html
@@ -350,19 +335,6 @@ def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whol
     if share == 0.02:
         assert "too small for 32 more attempts, each $0.02 at worst" in found.ended
         assert found.ended.endswith("(money is set aside for the last measurement)")
-
-
-def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):
-    paid, _ = whole
-    bank = Bank(tmp_path)
-    for share in (0.2, 0.5, 0.8):
-        assert bank.optimise(budget_usd=share * paid).status == "partial"
-        assert bank.paid <= share * paid
-    found = bank.optimise(budget_usd=3 * paid)
-    assert (found.status, len(found.steps)) == ("done", 2)
-    assert found.cost_usd == pytest.approx(bank.paid)
-    # The present description may have had its last measurement while the money was short.
-    assert bank.paid <= paid * (1 + found.n_test / 32)
 
 
 # ── folders that an earlier version has written (stored.json) ────────────────────────────────────

@@ -11,23 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from statsmodels.stats.proportion import proportion_confint
 
-from skill_eval_nb.documents.dialects import kind_of
 from skill_eval_nb.models import Connection, StandIn
 from skill_eval_nb.models.ask import BadAnswer
 from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import SkillSource, read_skill
-from skill_eval_nb.tables import load
 from skill_eval_nb.triggers.attempt import Query
 from skill_eval_nb.triggers.queries import (
     MOST_CHARS,
     Demand,
     DraftedQueries,
-    alike,
     check_queries,
     draft_queries,
     gives_away,
@@ -36,7 +30,7 @@ from skill_eval_nb.triggers.queries import (
     read_queries,
     write_queries,
 )
-from tests.corpus.build import graded, lay
+from tests.corpus.build import lay
 from tests.triggers.made import SHOULD, SHOULD_NOT, SOUND, make_skill, of
 
 ROWS = [{"query": "sort it", "should_trigger": True}, {"query": "hi", "should_trigger": False}]
@@ -80,9 +74,7 @@ def test_every_form_is_read(tmp_path: Path, raw: Any) -> None:
     [
         ("", "empty"),
         ("not json", "not JSON"),
-        ({}, "is not a trigger set"),
         ({"rows": ROWS}, "is not a trigger set"),
-        (graded("pf"), "is not a trigger set"),
         ([1, 2], r"\$\[1\]: expected an object"),
         ([*ROWS, {"should_trigger": True}], r"\$\[2\].query: `query` is missing"),
         ([{"query": "a", "should_trigger": "perhaps"}], "expected true or false"),
@@ -136,27 +128,7 @@ def test_what_is_doubted(queries: list[Query], skill: Any, doubt: Any, about: An
     assert about in (None, *(set(one.queries) for one in found))
 
 
-@pytest.mark.parametrize("number", [1, 5, 7])
-def test_few_queries_say_little(number: int) -> None:
-    low, _ = proportion_confint(number, number, method="wilson")
-    (doubt,) = check_queries([*SHOULD[:number], *SHOULD_NOT])
-    assert doubt.doubt == "few"
-    assert f"{number} quer" in doubt.message
-    assert f"above {low:.0%}" in doubt.message
-
-
 # ── wording ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_only_small_differences_are_alike() -> None:
-    queries = [
-        "turn this report into a text file",
-        "turn this text file into a report",
-        "turn this report into a text file!",
-        "turn that report into a text file",
-    ]
-    assert alike(queries) == [(0, 3), (2, 3)]  # 0 and 2 are the same, which is something else
-    assert alike([]) == []
 
 
 NAMED = "use {0} on this|{1}: a.csv|/{0} a.csv|is there a `{0}`?|run {0}.|用{0}整理"
@@ -212,39 +184,11 @@ def test_every_set_is_read_whole(corpus: Path, tmp_path: Path) -> None:
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────
 
-SETS = st.lists(
-    st.builds(
-        Query,
-        st.text(st.characters(exclude_categories=["Cs"])),
-        st.booleans(),
-        st.lists(st.text("abc é", max_size=3), max_size=2).map(tuple),
-        st.sampled_from([None, "train", "test"]),
-    ),
-    max_size=4,
-)
 STORED = [
     {"id": 1, "query": "sort it", "should_trigger": True, "_comment": "plain"},
     {"id": 2, "query": "hi", "should_trigger": False, "run_count": 3, "trigger_count": 1},
     {"id": 3, "query": "bye", "should_trigger": False},
 ]
-
-
-@given(SETS, SETS)
-def test_what_was_written_is_read(tmp_path_factory, first: list[Query], then: list[Query]) -> None:
-    file = tmp_path_factory.mktemp("set") / "trigger-eval-set.json"
-    assert write_queries(file, first) == file
-    assert read_queries(file) == tuple(first)
-    write_queries(file, then)
-    assert read_queries(file) == tuple(then)
-
-
-def test_a_new_file_is_the_bare_list_of_the_documents(tmp_path: Path) -> None:
-    file = tmp_path / "new" / "trigger-eval-set.json"
-    write_queries(file, [QUERIES[0], Query("hi", False, ("near miss",), "test")])
-    told = json.loads(file.read_bytes())
-    assert told == [ROWS[0], ROWS[1] | {"split": "test", "tags": ["near miss"]}]
-    assert kind_of(file.name, told) == "triggers"
-    assert load(file).polars("triggers")["query"].to_list() == ["sort it", "hi"]
 
 
 @pytest.mark.parametrize(
@@ -306,40 +250,6 @@ def notes(tmp_path: Path) -> Path:
 def drafted(own: Path, **options: Any) -> DraftedQueries:
     """Drafts by the stand-in."""
     return draft_queries(own, model=JUDGE, connection=Connection(stand_in=StandIn()), **options)
-
-
-@pytest.mark.parametrize("n", [2, 3, 100])
-def test_the_stand_in_drafts_a_sound_set(tidy: Path, notes: Path, n: int) -> None:
-    found = drafted(tidy, n=n, others=[notes])
-    should = [one.should_trigger for one in found]
-    assert should == [True] * ((n + 1) // 2) + [False] * (n // 2)
-    near = [one for one in found if "near miss" in one.tags]
-    assert 2 * len(near) >= n // 2
-    assert all("for release-notes" in one.tags for one in near)
-    assert (found.unasked, found.cost_usd) == (None, 0.0)
-    assert {one.doubt for one in found.doubts} <= {"few"}
-    assert all(one.query in repr(found) for one in found)
-
-
-def test_an_answer_is_kept_and_those_that_exist_do_not_come_again(tidy, tmp_path) -> None:
-    first = drafted(tidy)
-    (kept,) = (tmp_path / "tidy-tables-workspace" / ".skill-eval-nb" / "queries").iterdir()
-    assert set(read_queries(kept)) == set(first)
-    assert drafted(tidy, dry_run=True) == first
-    second = drafted(tidy, existing=first)
-    assert not set(first) & set(second)
-    assert second.doubts == ()
-
-
-def test_what_is_asked_wrongly_is_refused_at_once(tidy: Path, tmp_path: Path) -> None:
-    twin = make_skill(tmp_path / "elsewhere" / "tidy-tables")
-    with pytest.raises(Refused) as raised:
-        drafted(tidy, others=[twin, tmp_path / "nobody"])
-    assert len(raised.value.faults) == 2
-    assert "are both called" in str(raised.value)
-    for n in (1, 101):
-        with pytest.raises(Refused, match="from 2 to 100"):
-            drafted(tidy, n=n)
 
 
 # ── asking ───────────────────────────────────────────────────────────────────────────────────────
@@ -409,11 +319,9 @@ def test_a_good_answer_is_taken_with_its_tags() -> None:
         ({"should_trigger": "no"}, "not true or false"),
         ({"should_trigger": True}, "3 of 3 queries should trigger, not 2 of 3"),
         ({"should_trigger": True}, "a near miss should not trigger"),
-        ({"near_miss": None}, "not true or false"),
         ({"near_miss": False}, "there are 0 near misses; at least 1"),
         ({"near_miss": False}, "`right_skill` is for near misses alone"),
         ({"right_skill": "tidy-tables"}, "no other skill is called"),
-        ({"right_skill": ["release-notes"]}, "not a text"),
     ],
 )
 def test_what_does_not_fit_is_refused(fields: dict[str, Any], fault: str) -> None:

@@ -6,12 +6,10 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from statistics import fmean
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import permutation_test
 
 from skill_eval_nb.models import Connection, load_prices
 from skill_eval_nb.models.ask import BadAnswer
@@ -27,7 +25,6 @@ from skill_eval_nb.triggers.search import (
     SearchOver,
     Step,
     choose,
-    pair_steps,
     propose,
     question,
     read_proposal,
@@ -102,8 +99,6 @@ def test_when_it_ends_and_what_it_builds_on(scores, more, bases, ended, best):
 
 # ── choosing ─────────────────────────────────────────────────────────────────────────────────────
 
-COUNTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=10)
-
 
 def round_(number: int, right: list[int]) -> Step:
     """A round with so many right runs of each held-out query."""
@@ -137,25 +132,6 @@ def test_a_later_description_is_chosen_where_it_is_better_and_the_reason_is_told
     assert words in why
 
 
-@settings(max_examples=50)
-@given(COUNTS)
-def test_the_p_is_scipys_of_the_sign_flip_of_each_querys_difference(counts):
-    one, other = ([pair[side] / 3 for pair in counts] for side in (0, 1))
-    pair = pair_steps(round_(1, [n for n, _ in counts]), round_(2, [n for _, n in counts]))
-    assert pair.before == pytest.approx(fmean(one))
-    if sum(other) - sum(one) < 1e-9:
-        assert pair.p is None
-        return
-    oracle = permutation_test(
-        (other, one),
-        lambda x, y, axis: (x - y).mean(axis=axis),
-        permutation_type="samples",
-        alternative="greater",
-        n_resamples=10**6,
-    )
-    assert pair.p == pytest.approx(oracle.pvalue)
-
-
 # ── splitting ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -180,14 +156,6 @@ def test_each_class_is_held_out_in_its_share_and_all_queries_are_there(
         assert 1 <= counts[should, "test"] <= n - 1
         assert abs(counts[should, "test"] - held_out * n) <= 1
         assert counts[should, "train"] == n - counts[should, "test"]
-
-
-def test_the_seed_and_the_words_decide_and_not_the_order():
-    asked = made(12, 8)
-    dealt = split(asked, 0.4, seed=3)
-    assert split(asked, 0.4, seed=3) == dealt
-    assert set(split(asked[::-1], 0.4, seed=3)) == set(dealt)
-    assert len({split(asked, 0.4, seed) for seed in range(20)}) > 10
 
 
 @pytest.mark.parametrize(
@@ -252,17 +220,6 @@ def test_it_sees_the_train_queries_that_went_wrong_with_what_was_done_instead():
     ]
 
 
-@given(rounds=st.integers(1, 4), base=st.integers(0, 3), right=st.lists(st.booleans(), max_size=4))
-def test_a_held_out_query_is_never_in_it_whatever_came_of_it(rounds, base, right):
-    held = QueryOutcome(HELD.query, tuple(right), ("SECRETLY",))
-    every = [Step(n, f"Text {n}", (MISSED, held, MISLED)) for n in range(1, rounds + 1)]
-    without = [Step(n, f"Text {n}", (MISSED, MISLED)) for n in range(1, rounds + 1)]
-    at = min(base, rounds - 1)
-    text = told(*every, base=every[at])
-    assert "secret" not in text.casefold()
-    assert text == told(*without, base=without[at])
-
-
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
@@ -296,18 +253,6 @@ def asked(folder, *faults: Fault, left_usd: float | None = 1.0) -> Proposal:
     there = read_proposal(folder, QUESTION.key)
     assert there.description == given
     return there
-
-
-def test_an_answer_is_kept_with_its_price_and_asked_for_once(tmp_path):
-    first = asked(tmp_path)
-    more = "Use it as well for requests that mention “letter” or “stamp”."
-    assert first.description == f"Sorts mail. {more}"
-    (call,) = lines(tmp_path / "log")
-    usage = call["usage"]
-    billed = (usage["input_tokens"] + 5 * usage["output_tokens"]) / 1e6
-    assert first.spent_usd == pytest.approx(billed)
-    assert asked(tmp_path) == first
-    assert len(lines(tmp_path / "log")) == 1
 
 
 def test_an_answer_that_an_earlier_version_kept_is_given_back(tmp_path):
