@@ -13,7 +13,7 @@ import pytest
 from skill_eval_nb.grading.sandbox import Box, BoxLimits
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running.executors import harness
-from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of, was_opened
+from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of
 from skill_eval_nb.running.executors.harness import Process
 from skill_eval_nb.running.protocol import Execution
 from tests.grading.made import marker, pdf, picture, running
@@ -132,36 +132,3 @@ def test_of_an_event_usage_stays_in_the_result_and_paths_of_this_machine_are_lef
     here = {"memory_paths": {"auto": "/home/x"}, "messaging_socket_path": "/tmp/1.sock"}
     assert events_of([init | here | {"session_id": "s"}]) == (init,)
     assert events_of([result | own]) == (result,)
-
-
-# ── whether the skill was opened ─────────────────────────────────────────────────────────────────
-
-NOTES = "# Notes\n\nRead every commit.\n\nLeave out what nobody notices.\n\nWrite one sentence.\n"
-
-
-def used(name: str, number: str = "1", **given) -> dict:
-    block = {"type": "tool_use", "id": number, "name": name, "input": given}
-    return {"type": "assistant", "message": {"content": [block]}}
-
-
-def gave(content, number: str = "1", *, is_error: bool = False) -> dict:
-    block = {"type": "tool_result", "tool_use_id": number, "content": content}
-    return {"type": "user", "message": {"content": [{**block, "is_error": is_error}]}}
-
-
-NUMBERED = "\n".join(f"{n:6}\t{line}" for n, line in enumerate(NOTES.splitlines(), 1))
-READ = used("Read", file_path="SKILL.md")
-
-
-@pytest.mark.parametrize(
-    ("events", "opened"),
-    [
-        ([used("Skill", skill="notes"), gave("Launching skill: notes")], True),
-        ([READ, gave(NUMBERED)], True),
-        ([used("Skill", skill="notes"), gave("Unknown skill: notes", is_error=True)], False),
-        ([used("Skill", skill="other:notes", args="notes"), gave("Launching")], False),
-    ],
-)
-def test_a_skill_counts_as_opened_where_it_was_given_and_not_by_a_line_by_chance(events, opened):
-    assert was_opened("notes", NOTES, events) is opened
-    assert not was_opened("notes", "", [gave("anything")])
