@@ -67,20 +67,6 @@ def test_the_newest_iteration_is_last_in_figures_and_the_one_that_is_shown(begun
     assert subtitle_of(charts.quality_against_cost(ws)).startswith(f"‘{order[-1]}’")
 
 
-def test_the_lines_of_a_forest_are_the_intervals_of_both_scopes() -> None:
-    ws = world(evals=10, runs=3)
-    (own,) = stats.deltas(ws).to_dicts()
-    (like,) = stats.deltas(ws, scope="population").to_dicts()
-    rows = {row["row"]: row for row in rows_of(charts.forest(ws), "estimate", "delta", "reason")}
-    whole, *evals = (rows[at] for at in sorted(rows))
-    ends = [whole[end] for end in ("estimate", "low", "high", "wide_low", "wide_high", "worth")]
-    figures = own["estimate"], own["low"], own["high"], like["low"], like["high"], own["worth"]
-    assert ends == pytest.approx([figure * 100 for figure in figures])
-    by_eval = stats.deltas_by_eval(ws).sort("estimate", descending=True)
-    assert [row["estimate"] for row in evals] == pytest.approx([*by_eval["estimate"] * 100])
-    assert {row["wide_low"] for row in evals} == {None}
-
-
 def test_scores_lie_inside_their_lanes_and_never_on_each_other() -> None:
     chart = charts.rubric_dimensions(world(evals=12, runs=5))
     offsets = [node["yOffset"] for node in walk(spec_of(chart)) if "yOffset" in node]

@@ -253,16 +253,6 @@ def test_a_viewer_gets_numbers_for_every_spread(write, dialect):
     assert NO_SPREAD in value["notes"]
 
 
-@pytest.mark.parametrize("baseline", ["without_skill", "old_skill", "claude_without_skill"])
-def test_the_schema_of_codingbuddy_is_met(write, baseline):
-    value, _ = write("codingbuddy", balanced(baseline))
-    first, second = value["eval_results"]
-    assert (first["eval_id"], second["eval_id"]) == (1, 2)
-    assert first["with_skill"] == {"pass_rate": 0.875, "tokens": 4850, "duration": 68.0}
-    assert first["baseline"] == {"pass_rate": 0.375, "tokens": 3150, "duration": 55.0}
-    assert value["summary"]["pass_rate"] == {"mean": 0.8125, "stddev": 0.125}
-
-
 def test_the_schema_is_met_where_things_are_missing(write):
     cost = {"tokens": 10, "time_seconds": 1.0, "iteration": "master"}
     given = [("1", "with_skill", 1.0), ("1", "a_baseline", 0.5), ("1", "third", 1.0)]
@@ -280,6 +270,12 @@ def test_the_schema_is_met_where_things_are_missing(write):
     value, told = write("codingbuddy", one_side())
     assert value["eval_results"] == []
     assert "for lack of figures on both sides: 2 evals" in told
+    value, _ = write("codingbuddy", balanced())
+    assert value["eval_results"][0]["baseline"] == {
+        "pass_rate": 0.375,
+        "tokens": 3150,
+        "duration": 55.0,
+    }
     rows = [row | {"tokens": None} for row in balanced()]
     value, _ = write("codingbuddy", rows, demanded="`summary.tokens` is demanded")
     assert "tokens" not in value["summary"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import defaultdict
 from functools import cache
 from itertools import pairwise
 from xml.etree import ElementTree as ET
@@ -15,14 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from skill_eval_nb import load
 from skill_eval_nb.report import html, markdown
 from skill_eval_nb.report.measured import Picture, Section
 from skill_eval_nb.report.page import escape_markdown, render_html
-from tests.checkout import ROOT
 from tests.report.made import (
     HOSTILE,
-    SIDES,
     balanced,
     check,
     hostile,
@@ -223,28 +218,6 @@ def test_the_contents_lead_to_every_section_and_nothing_else_is_a_link():
     heads = [at for at, token in enumerate(tokens) if (token.tag, token.nesting) == ("h2", 1)]
     titles = [shown(tokens[at + 1]).lower() for at in heads]
     assert links == ["#" + re.sub(r"[^\w -]", "", one).replace(" ", "-") for one in titles] != []
-
-
-def test_the_checks_that_fail_most_stand_first_with_their_evidence():
-    """Counted from the files, by nothing of ours."""
-    folder = ROOT / "data" / "skill-creator-workspace"
-    seen = defaultdict(lambda: defaultdict(list))
-    for path in sorted(folder.glob("*/*/*/*/grading.json")):
-        for one in json.loads(path.read_text())["expectations"]:
-            of_eval = re.sub(r"^eval-\d+-", "", path.parts[-4])
-            seen[one["text"], of_eval][path.parts[-3]].append(one)
-    wanted = {
-        key: [f"{sum(one['passed'] for one in own[side])} of {len(own[side])}" for side in SIDES]
-        for key, own in seen.items()
-        if not all(one["passed"] for one in own[SIDES[0]])
-    }
-    _, *rows = rows_of(markdown(load(folder)), "Passed of the runs that were scored")
-    assert {(row[0], row[1]): row[3:] for row in rows} == wanted
-    for text, name, evidence, *_ in rows:
-        failed = [one for one in seen[text, name][SIDES[0]] if not one["passed"]]
-        assert evidence in [" ".join(one["evidence"].split()) for one in failed]
-    shares = [int(row[3].split()[0]) / int(row[3].split()[2]) for row in rows]
-    assert shares == sorted(shares)
 
 
 def test_hostile_texts_stay_texts_in_markdown():

@@ -9,8 +9,8 @@ from functools import cache
 
 import pytest
 
-from bench.calibrate import harder, triggers
-from bench.calibrate.bounds import AT_LEAST, CLAIMS, COVERAGE, WARNED, Range
+from bench.calibrate import harder
+from bench.calibrate.bounds import CLAIMS, COVERAGE, WARNED, Range
 from bench.calibrate.measure import (
     BY_FAMILY,
     TASKS,
@@ -18,7 +18,6 @@ from bench.calibrate.measure import (
     Measured,
     measure,
     measure_harder,
-    measure_triggers,
 )
 from bench.calibrate.scenarios import cells
 
@@ -76,13 +75,3 @@ def test_where_more_goes_wrong_it_is_seldom_called_a_difference_or_is_named(cell
     for who in about:
         one = found[who]
         assert holds(one.claims, CLAIMS) or one.unwarned <= (1 - WARNED) * one.claims, (who, one)
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [cell for cell in triggers.cells() if cell.n == 5 and cell.right in (0.8, 0.99)],
-    ids=lambda one: f"{one.n}-{one.right}",
-)
-def test_trigger_scores_hold_the_truth(cell):
-    for name, share in measure_triggers(cell, SIZE, SEED).items():
-        assert name.startswith("bootstrap") or holds(share, AT_LEAST), (name, share)
