@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
 
 from skill_eval_nb.widgets.show.files import OutputFile, Sheet, output_files
 from skill_eval_nb.widgets.show.outputs import draw_file, pictures_of
@@ -26,6 +30,18 @@ def draw(run: Path, name: str, data: bytes | str, waits: float = 30) -> Sheet:
 def said(run: Path, name: str, data: bytes | str) -> str:
     """The text of that."""
     return text(draw(run, name, data).view)
+
+
+def junk(names: Sequence[str], *words: str) -> st.SearchStrategy[Any]:
+    """What may stand in JSON, with these keys, and these among its texts."""
+    texts = st.sampled_from(["", *words])
+    return st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=4) | texts,
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(names), inner, max_size=6)
+        ),
+        max_leaves=25,
+    )
 
 
 def dense(words: str) -> str:

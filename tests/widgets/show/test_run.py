@@ -13,12 +13,8 @@ from skill_eval_nb.widgets.show.transcript import show_transcript, transcript_of
 from skill_eval_nb.widgets.ui import read_blob
 from skill_eval_nb.widgets.ui.source import key_of
 from tests.checkout import ROOT
+from tests.widgets.show.one import junk
 from tests.widgets.trees import find, text
-
-
-@pytest.fixture(scope="module")
-def tdd():
-    return sen.load(ROOT / "data" / "tdd-workspace")
 
 
 @pytest.mark.corpus
@@ -53,13 +49,7 @@ KEYS = [
     *"tool_calls function arguments subtype duration_ms total_cost_usd".split(),
 ]
 WORDS = "assistant user tool_use tool_result text thinking system result tool init".split()
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(WORDS),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6)
-    ),
-    max_leaves=25,
-)
+JUNK = junk(KEYS, *WORDS)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), JUNK, max_size=6), max_size=5))
