@@ -29,8 +29,8 @@ def looked_at(
     """Everybody can use it in each look, and nothing runs over the edge.
 
     Axe looks at what is `within`, and asks all rules in the last look, the widest: a narrower
-    one shows no element besides. A picture of each is kept under a name. In the end the page
-    looks as it does in the first.
+    one shows no element besides. A picture of the last is kept under a name: each costs as much as
+    axe does. In the end the page looks as it does in the first.
     """
     stage.unroll()
     for look in looks:
@@ -38,6 +38,6 @@ def looked_at(
         rules = () if look == looks[-1] else OF_LOOKS
         assert serious(stage.page, rules, within) == [], look
         assert stage.page.evaluate(OVERFLOW) <= 0, look
-        if name:
-            stage.keep(PICTURES / f"{name}-{look[0]}.png")
+    if name:
+        stage.keep(PICTURES / f"{name}.png")
     stage.dress(*looks[0])
