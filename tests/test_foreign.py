@@ -226,13 +226,9 @@ import os, sys
 from pathlib import Path
 import skill_eval_nb as sen
 from skill_eval_nb.running import plan_runs
-from skill_eval_nb.running.executors.toolbox import StagedSkill
 
 def start(folder):
     plan_runs(folder / "tdd", workspace=folder / "ws", executor="offline").start().wait()
-
-def disclose(folder):
-    StagedSkill(None, "/skills/tdd", folder / "tdd").body
 
 folder, place, work = Path(sys.argv[1]), sys.argv[2], globals()[sys.argv[3]]
 (folder / place).unlink(missing_ok=True)
@@ -249,7 +245,6 @@ except (OSError, ValueError) as error:
     ("place", "work", "said"),
     [
         ("tdd/SKILL.md", "start", "no SKILL.md"),
-        ("tdd/SKILL.md", "disclose", "not a regular file"),
         ("ws/.skill-eval-nb.trial", "start", "cannot be written"),
         ("ws/iteration-1/journal.jsonl", "start", "not a regular file"),
     ],

@@ -92,9 +92,6 @@ REPOSITORIES = list(EXPECTED)
 each = pytest.mark.parametrize("name", REPOSITORIES)
 
 
-KEYS = ("workspace", "iteration", "eval_id", "configuration", "run_number")
-
-
 @cache
 def loaded(repository: Path) -> Any:
     """A repository, loaded once for all tests."""

@@ -182,15 +182,9 @@ SUITE = {"evals": [{"id": 1, "prompt": "Add up"}]}
         ("evals.json", [QUERY], "triggers"),
         ("lifecycle-v1.json", {"query_results": [QUERY]}, "triggers"),
         ("evals.json", SUITE, "evals"),
-        ("evals.json", SUITE["evals"], "evals"),
         ("evals_with_assertions.json", {"cases": [{"task": "Add up"}]}, "evals"),
         ("eval_metadata.json", {"test_cases": [{"id": "a", "prompt": "Add up"}]}, "evals"),
         ("eval_metadata.json", {"eval_id": 0, "prompt": "Add up"}, "eval_metadata"),
-        (
-            "eval_metadata.json",
-            {"eval_id": 0, "prompt": "Add up", "assertions": [{"text": "x", "passed": None}]},
-            "eval_metadata",
-        ),
         ("assertions.json", {"case_id": "a", "assertions": [{"text": "x"}]}, "eval_metadata"),
         ("metrics.json", {"eval_id": 1, "prompt": "p", "outcome": "fine"}, "metrics"),
         ("timing.json", {"phases": {}}, "timing"),
@@ -205,7 +199,6 @@ SUITE = {"evals": [{"id": 1, "prompt": "Add up"}]}
         ("other.json", {"tests": [{"condition": "it is there", "passed": True}]}, None),
         ("other.json", {"gpt-5": {side: {"pass_rate": 1} for side in SIDES}}, None),
         ("benchmark-notes.json", {"what": "text"}, None),
-        ("results_raw.json", [{"id": 1, "top": "x"}], None),
         ("grading.json", "it went well", None),
     ],
 )

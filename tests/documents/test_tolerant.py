@@ -105,13 +105,6 @@ def test_a_name_that_is_nearly_right_is_offered() -> None:
     assert "did you mean `expectatons`" in fault.message
 
 
-def test_the_same_fault_in_many_elements_is_told_once() -> None:
-    raw = {"expectations": [{"name": str(number), "passed": True} for number in range(50)]}
-    [fault] = mend(raw, Grading)[1].collapsed()
-    assert fault.where == "$.expectations[*].name"
-    assert "50 times, first at $.expectations[0].name" in fault.message
-
-
 @pytest.mark.parametrize("text", ["{}x", "1{}y", "1{}", "$ {}1", "1/{}x", "- {}"])
 def test_a_text_where_a_number_belongs_is_read_in_one_go(text: str) -> None:
     """It took minutes: blanks could be shared out in as many ways as there were pairs of them."""
@@ -132,8 +125,3 @@ def test_too_many_values_to_repair_are_refused_as_a_whole(raw: Any) -> None:
     assert [fault.code for fault in faults] == ["too-large"]
     assert "it was not used" in faults[0].message
     assert grading.expectations == []
-
-
-# ── what no dialect has ──────────────────────────────────────────────────────────────────────
-
-REVIEW = {"run_id": "eval-0-with_skill", "feedback": "x", "timestamp": "t"}

@@ -37,7 +37,6 @@ CONDITIONS: list[Raw] = [
         {"evals": [{"eval_id": "a", **row, "details": [{"score": 1}]} for row in CONDITIONS]},
         {"evals": [{"eval_id": "a", "arms": [{"name": side, **BOTH[side]} for side in BOTH]}]},
         {"evalResults": [{"evalId": "a", **BOTH}]},
-        {"per_eval": [{"eval": "a", "passRate": 1.0, "without_skill": {"passRate": 0.5}}]},
         {
             "eval_results": [
                 {"eval_id": "a", "with_skill": {"score": 1.0}, "without_skill": {"score": 0.5}}

@@ -165,17 +165,6 @@ CASES: dict[str, Files] = {
         f"{RUN}/judgings/10.json": {"rubric_scores": {"depth": {"score": None}}, "judging": 7},
     },
     "a suite": {"evals.json": SUITE},
-    "an eval that only runs know": {
-        "evals.json": SUITE,
-        **ONE_RUN,
-        "iteration-1/eval-7-reset/eval_metadata.json": {
-            "eval_id": 7,
-            "eval_name": "reset",
-            "prompt": "Reset.",
-            "assertions": ["a", "b"],
-        },
-        "iteration-1/eval-7-reset/with_skill/run-1/grading.json": graded("p"),
-    },
     "two files that define one eval otherwise": {
         **ONE_RUN,
         **{

@@ -240,10 +240,13 @@ def test_what_columns_are_taken_for(what: str) -> None:
         assert words in codes(ws)[code]
 
 
-def test_a_target_is_the_side_or_the_answer() -> None:
+def test_a_target_is_the_side_or_the_answer_and_a_flag_the_side() -> None:
     answers = [{"doc_id": n, "target": str(n), "acc": 1.0} for n in range(3)]
     ws = sen.from_table(answers, eval="doc_id", pass_rate="acc")
     assert set(ws.runs["configuration"]) == {"unstated"}
+    flags = [{"task": "a", "with_skill": on, "reward": float(on)} for on in (True, False)]
+    found = sen.from_table(flags).runs.select("configuration", "pass_rate").rows()
+    assert found == [("with_skill", 1.0), ("without_skill", 0.0)]
     sides = [{"task": t, "target": s, "reward": 1.0} for t in "ab" for s in ("on", "off")]
     assert set(sen.from_table(sides).runs["configuration"]) == {"on", "off"}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.build import expectations, graded, row
-from tests.tables.made import BASELINE, RUN, coded, load, rows, two_sides
+from tests.tables.made import BASELINE, RUN, coded, load, rows
 
 COUNTS = ("pass_rate", "passed", "failed", "total")
 
@@ -304,36 +304,26 @@ DEPTH = weighted(depth=(4, 1))
 PLAIN = {f"{RUN}/grading.json": graded("pf")}
 BOTH = {f"{RUN}/grading.json": graded("pf", rubric_scores=DEPTH)}
 RUBRIC = {"expectations": [], "rubric_scores": DEPTH}
-LATER = "iteration-2/eval-1-login/with_skill/run-1/grading.json"
 LAYERED = suite(("depth", 1.0), checks=["It works"])
-EACH = {
-    f"iteration-{n}/eval-{m}/with_skill/run-1/grading.json": graded("p")
-    for n in (1, 2)
-    for m in (1, 2)
-}
 
 
 @pytest.mark.parametrize(
-    ("code", "files", "says"),
+    ("files", "says"),
     [
-        ("missing-side", two_sides() | {LATER: graded("p")}, []),  # of another iteration
-        # An efficiency of one layer alone is told where others have both, once an iteration.
         (
-            "efficiency-of-one",
             BOTH | {f"{BASELINE}/grading.json": graded("pf")},
             ["no rubric scores in 1 of 2 runs of iteration-1"],
         ),
         (
-            "efficiency-of-one",
             BOTH | {f"{BASELINE}/grading.json": RUBRIC},
             ["no verdicts in 1 of 2 runs"],
         ),
-        ("efficiency-of-one", PLAIN | LAYERED, ["1 of 1 run"]),  # a suite with both is enough
-        ("efficiency-of-one", BOTH | {f"{BASELINE}/timing.json": {"exit_code": 1}}, []),
+        (PLAIN | LAYERED, ["1 of 1 run"]),  # a suite with both is enough
+        (BOTH | {f"{BASELINE}/timing.json": {"exit_code": 1}}, []),
     ],
 )
-def test_what_is_missing_is_said_once_and_not_filled(tmp_path, code, files, says):
-    problems = coded(load(tmp_path, files), code)
+def test_an_efficiency_of_one_layer_is_told_where_others_have_both(tmp_path, files, says):
+    problems = coded(load(tmp_path, files), "efficiency-of-one")
     assert [(one["severity"], one["workspace"]) for one in problems] == [("info", "ws")] * len(says)
     for problem, words in zip(problems, says, strict=True):
         assert words in problem["message"]

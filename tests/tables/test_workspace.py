@@ -39,10 +39,6 @@ UNITS = {"", "rate", "seconds", "usd", "tokens", "characters", "1-5"}
 OF_RUNS = "runs expectations rubric_scores claims notes suggestions tool_calls feedback".split()
 KEYS = [column.name for column in RUN_KEYS]
 OWN = {"workspace": "ws", "skill": "auth", "pass_rate": 1}
-UNSAID = {"iteration": "none"} | dict.fromkeys(
-    ("configuration", "eval_id", "eval_name"), "unstated"
-)
-"""What a run is of that does not say it."""
 
 
 @pytest.fixture(scope="module")
@@ -100,27 +96,6 @@ def test_an_unknown_name_gets_the_nearest(ws, wrong, says):
 
 
 # ── a part ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_every_table_with_the_key_keeps_its_rows_of_one_value_or_several(ws):
-    for chosen in (
-        {"workspace": ["tdd-workspace"], "iteration": ["iteration-2"]},
-        {"eval_id": ["1", "2"], "iteration": ["iteration-1"]},
-        {"eval_id": []},
-        {"iteration": ["iteration-99"]},
-    ):
-        part = ws.select(**chosen)
-        for name in set(TABLES) - {"problems"}:
-            rows = ws.polars(name)
-            for key, values in chosen.items():
-                # An iteration of a description search is another thing, and has a number.
-                if rows.schema.get(key) == pl.String:
-                    rows = rows.filter(rows[key].is_in(values))
-            assert part.polars(name).equals(rows), name
-    second = ws.select(workspace="tdd-workspace").select(iteration="iteration-2").runs
-    assert second.height == 36
-    assert second.equals(ws.select(workspace="tdd-workspace", iteration="iteration-2").runs)
-    assert ws.select(eval_id=[1, "2"]).runs.equals(ws.select(eval_id=["1", 2]).runs)
 
 
 def test_a_model_s_runs_are_selected_with_what_belongs_to_them():
