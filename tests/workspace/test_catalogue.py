@@ -15,9 +15,7 @@ from tests.workspace.test_layouts import DISK, ONE, WS, Files, metadata, pair, s
 
 RUN = f"{ONE}/eval-3/with_skill/run-1"
 TWO_OF_TWO = {f"{RUN}/grading.json": graded("pp")}
-LEFT = f"{ONE}/eval-3/without_skill"
 BENCH = f"{ONE}/benchmark.json"
-ROUNDED = {"eval_id": 3, "configuration": "with_skill", "result": {"pass_rate": 0.66}}
 
 
 DISAGREE = f"warning disagree {RUN}/eval_metadata.json"
@@ -35,13 +33,8 @@ def with_row(*row_: Any) -> Files:
 @pytest.mark.parametrize(
     ("files", "runs", "problem"),
     [
-        # The folder is the run itself; less than a point is rounding.
+        # The folder is the run itself.
         (with_row(3, "with_skill", "pff"), "3 with_skill 1", f"warning disagree {BENCH}"),
-        (
-            {f"{RUN}/grading.json": graded("ppf"), BENCH: {"runs": [ROUNDED]}},
-            "3 with_skill 0.667",
-            "",
-        ),
         # A run that only the benchmark knows; of two benchmarks the first counts.
         (with_row(9, "with_skill", "pf"), "3 with_skill 1; 9 with_skill 0.5", ""),
         (

@@ -41,22 +41,6 @@ def told(path: Path, dialect: str | None = None) -> list[str]:
     )
 
 
-def checked_against(path: Path) -> dict[str, dict[str, str | None]]:
-    """By the folder of each workspace what each kind of document was checked against."""
-    found: dict[str, dict[str, str | None]] = {}
-    for one in check(path):
-        if one.code == "dialect":
-            for part in one.message.split("; "):
-                what, _, kinds = part.partition(": ")
-                name = what.split("`")[1] if "`" in what else None
-                of_it = dict.fromkeys(kinds.split(", "), name)
-                found.setdefault(Path(one.path).name, {}).update(of_it)
-    return found
-
-
-STRUCTURAL = {"expectations": [{"text": "x", "passed": True}], "gate_passed": True}
-CASES = {"skill_name": "x", "test_cases": [{"id": "a", "prompt": "P", "assertions": ["e"]}]}
-VERDICT = {"assertion": "e", "result": "pass"}
 RUN = "iteration-1/a/with_skill"
 
 
@@ -165,20 +149,6 @@ def test_what_breaks_a_dialect_that_was_asked_for_is_an_error(tmp_path):
     (message,) = [one.message for one in check(tmp_path) if one.where == "$.total_tokens"]
     assert "at least 0" in message
     assert "-1" in message
-
-
-def test_several_workspaces_are_checked_each_on_its_own(tmp_path):
-    """What one lacks another does not make up for."""
-    lay(tmp_path / "a-workspace", codingbuddy(skill="a"))
-    suite = {"skill_name": "c", "evals": [{"id": "x", "prompt": "P", "expectations": ["e"]}]}
-    lay(tmp_path / "c-workspace", {"evals.json": suite})
-    assert told(tmp_path) == []
-    against = checked_against(tmp_path)
-    assert set(against["a-workspace"].values()) == {"codingbuddy"}
-    assert against["c-workspace"]["evals"] != "codingbuddy"
-    lacking = {name: one for name, one in codingbuddy(skill="b").items() if "eval-1/" not in name}
-    lay(tmp_path / "b-workspace", lacking)
-    assert {one.split()[2].split("/")[0] for one in told(tmp_path)} == {"b-workspace"}
 
 
 # ── what loses a figure ──────────────────────────────────────────────────────────────────────

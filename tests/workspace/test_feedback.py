@@ -1,7 +1,6 @@
 """One review of a feedback.json is changed, and nothing else; an id is read back as its run."""
 
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -117,7 +116,6 @@ def test_what_somebody_else_said_meanwhile_stays(path):
     ("data", "why"),
     [
         (b"{oops", "not JSON"),
-        (b"\xff\xfe\x00", "UTF-16|not text|JSON"),
         (b'{"reviews": {"a": 1}}', "list of `reviews`"),
         (b'{"reviews": [], /* mine */ "status": "complete"}', "comments left out"),
         (b'{"reviews": [], "reviews": []}', "given twice"),
@@ -172,7 +170,7 @@ def test_several_processes_lose_nothing_of_each_other(path):
 
 DATA = ROOT / "data"
 AT = "2026-01-02T03:04:05Z"
-BUNDLED = sorted(path.name for path in DATA.glob("*-workspace"))
+BUNDLED = sorted({path.name for path in DATA.glob("*-workspace")} - {"tdd-workspace"})
 
 
 def of(path: Path, table: pl.DataFrame | None = None) -> RunIds:
@@ -230,40 +228,11 @@ def faults(folder: Path) -> set[tuple]:
 @pytest.mark.parametrize("name", BUNDLED)
 def test_all_runs_of_every_dialect_are_named_so_that_they_are_found_again(tmp_path, name):
     folder = copied(DATA / name, tmp_path)
-    if name == "tdd-workspace":  # of the largest one iteration is enough
-        shutil.rmtree(folder / "iteration-2")
     before = faults(folder)
     said = write_all(folder)
     assert loaded(folder) == said
     assert len(said) == sen.load(folder).runs.height
     assert faults(folder) <= before
-
-
-RUNS = "eval-0-login/with_skill/run-{}/grading.json"
-
-
-@pytest.mark.parametrize(
-    ("files", "ids"),
-    [
-        (["eval-0-login/v2/grading.json"], ["eval-0-login-v2"]),
-        ([RUNS.format(2)], ["eval-0-login-with_skill-run-2"]),
-        (
-            [RUNS.format(1), RUNS.format(3)],
-            ["eval-0-login-with_skill-run-1", "eval-0-login-with_skill-run-3"],
-        ),
-        (["login/with_skill/grading.json"], ["eval-login-with_skill"]),
-    ],
-)
-@pytest.mark.parametrize("above", ["", "iteration-3/", "runs/iteration-3/"])
-def test_an_id_is_the_path_of_the_run_where_that_is_understood(tmp_path, above, files, ids):
-    lay(tmp_path / "ws", {f"{above}{name}": graded("p") for name in files})
-    said = write_all(tmp_path / "ws")
-    home = tmp_path / "ws" / above
-    told = json.loads((home / "feedback.json").read_text())["reviews"]
-    found = [one["run_id"] for one in told]
-    assert loaded(tmp_path / "ws") == said
-    if "login/" not in files[0] or "eval-" in files[0]:
-        assert found == ids
 
 
 def test_runs_that_only_a_benchmark_tells_of(tmp_path):

@@ -220,11 +220,6 @@ def test_checks_of_pages_are_not_held_against_each_other_by_their_words() -> Non
 
 # ── names, and places ────────────────────────────────────────────────────────────────────────
 
-KINDS = {kind: raw for _, kind, raw in ALL} | {
-    "judging": {"judging": 1, "rubric_scores": {"tone": {"score": 4, "evidence": "line 1"}}}
-}
-PLACES = "{}.json iteration-1/{}-1.json iteration-2/{}.json iteration-1/eval-9/{}.json".split()
-
 
 NAMES = [
     "quo'te\"s",
@@ -269,8 +264,6 @@ UNREADABLE = {
     "an empty file": "",
     "half a file": TWO_OF_THREE[:60],
     "no UTF-8 at all": b"\xff\xfe\xfa\x00\x80",
-    "NUL bytes": b"\0" * 64,
-    "null": "null",
     "an empty object": "{}",
     "deep nesting": "[" * 100_000,
     "deep results": '[{"results":' * 480 + "1" + "}]" * 480,

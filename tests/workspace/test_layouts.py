@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from tests.corpus.build import graded, keys, lay, row, said
@@ -58,7 +56,6 @@ MARKED = [
     *(("with_skill", 1, "p"), ("with_skill", 2, "p")),
     *(("without_skill", 1, "p"), ("without_skill", 2, "f")),
 ]
-ANY_NAMES = ("my_with_skill", "with_skill (iter5)", "baseline", "v2", "gpt-5")
 DISK = f"{ONE}/eval-3/{{}}/grading.json"
 
 
@@ -173,15 +170,6 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         f"halves: {where}": ({f"{at}/grading.json": graded("pf") for at in where.split()}, runs)
         for where, runs in HALVES.items()
     },
-    "configurations of any name": (
-        {f"iteration-1/eval-0/{name}/grading.json": graded("pf") for name in ANY_NAMES},
-        halves(*(f"iteration-1/0/{name}" for name in ANY_NAMES)),
-    ),
-    "runs of any name below the side of an eval of the suite": (
-        pair("inbox/{}/{{alpha,final}}/grading.json")
-        | {"evals.json": {"evals": [{"id": 1, "name": "inbox", "prompt": "Do it."}]}},
-        two("inbox", "none", 1, 2),
-    ),
     "grading.json of an eval": (
         {
             "iteration-1/eval-0/grading.json": graded("pf"),
@@ -223,10 +211,6 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         {"benchmark.json": stated(metadata={"iteration": 7})},
         two("3", "iteration-7"),
     ),
-    "benchmarks beside iterations": (
-        {"tier2/benchmark.json": stated(), "iteration-1/benchmark.json": stated(), "x.json": {}},
-        two("3", "tier2") + two("3"),
-    ),
     "a benchmark of its own name": ({"new-figures.json": stated()}, two("3", "new-figures")),
     "rows without numbers, or numbered from 0": (
         {
@@ -248,16 +232,6 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
     "in a folder of another number": (
         pair(f"{ONE}/eval-3/{{}}/run-7/grading.json") | {f"{ONE}/benchmark.json": stated()},
         two("3", ONE, 7),
-    ),
-    "benchmark.json that knows the eval by its name": (
-        pair("iteration-1/inbox/{}/grading.json")
-        | {
-            "iteration-1/inbox/eval_metadata.json": metadata(4, "inbox"),
-            "iteration-1/benchmark.json": stated(
-                *(row(99, *side, eval_name="Inbox") for side in BOTH.items())
-            ),
-        },
-        two("4"),
     ),
     "benchmark.json with another name for the baseline": (
         {
@@ -282,11 +256,6 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
             ("iteration-5", "inbox", "with_skill", 1, pytest.approx(2 / 3)),
             ("iteration-5", "inbox", "with_skill (iter9)", 1, THIRD),
         ],
-    ),
-    "the same eval in two folders": (
-        pair("iteration-1/{{inbox,eval-0-inbox}}/{}/run-1/grading.json")
-        | {"iteration-1/{inbox,eval-0-inbox}/eval_metadata.json": metadata(0, "inbox")},
-        two(),
     ),
     # ── what is no run ───────────────────────────────────────────────────────────────────────
     "a trace beside results, and a folder that is called no run": (
@@ -318,27 +287,3 @@ def test_layout(tmp_path: Path, files: Files, runs: Runs) -> None:
         ws = sen.load(loaded)
         assert keys(ws) == expected
         assert not said(ws, "error")
-
-
-NAMES = st.text("abcxyz019-_. ()", min_size=1, max_size=12).filter(lambda name: name.strip(" .-"))
-
-
-SEGMENTS = (
-    "iteration-1 round-2 2026-07-04T03-53-57-344Z runs evals results cases models with_skill "
-    "without_skill skills v2 after gemini_with_skill eval-0 eval-1-a eval-basic case_2 test-suite "
-    "gpt-5 claude-haiku run-1 run-2 run-a rep2 retry 1 r1 2026-10-01 inbox fast slow logs"
-).split()
-PATHS = st.lists(st.sampled_from(SEGMENTS), min_size=1, max_size=5).map("/".join)
-
-
-@given(st.sets(PATHS, min_size=1, max_size=5))
-def test_wherever_a_grading_lies_it_is_a_run_or_a_problem(
-    tmp_path_factory: pytest.TempPathFactory, folders: set[str]
-) -> None:
-    marks = zip(sorted(folders), ("p", "f", "pf", "ppf", "pff"), strict=False)
-    files = {f"{folder}/grading.json": graded(of) for folder, of in marks}
-    ws = sen.load(lay(tmp_path_factory.mktemp("any") / WS, files))
-    told = {*ws.runs["path"], *ws.problems["path"]}
-    assert all({folder, f"{folder}/grading.json"} & told for folder in folders)
-    keys_of_runs = ("workspace", "iteration", "eval_id", "configuration", "run_number")
-    assert not ws.runs.select(keys_of_runs).is_duplicated().any()

@@ -93,17 +93,6 @@ def suites_of(*skills: str) -> Files:
     }
 
 
-def in_one_folder() -> Files:
-    names = (("evals.json", "tcr"), ("beck.json", "beck"), ("git.json", "git"))
-    files: Files = {
-        f"evals/{name}": {"skill_name": skill, "evals": [{"id": 1, "prompt": skill}]}
-        for name, skill in names
-    }
-    runs = pairs("iteration-1/eval-{eval}/{side}/grading.json")
-    meta = {"iteration-1/eval-1/eval_metadata.json": {"prompt": "beck"}}
-    return files | runs | meta
-
-
 def figures(eval_: int, side: str, passed: int, seconds: float) -> Row:
     rate = passed / 4
     counts = {"passed": passed, "failed": 4 - passed, "total": 4, "pass_rate": rate}
@@ -217,8 +206,6 @@ NUMBERED = [{"configuration": side, "run": n, **HALF} for side, n in product(BOT
 NAMED = [{"eval_id": 1, "config": side, **HALF} for side in BOTH * 2]
 PER_EVAL = {"seconds": {"a": 4, "b": 6}, "tokens": {"a": 40, "b": 60}}
 DATED = [{"entry_point": name, "version": "1.2.0", "pass_rate": 0.5} for name in ("api", "cli")]
-CRITERIA = [{"criterion": "x", "met": True}, {"criterion": "y", "met": False}]
-COUNTS = {"passed": 1, "total": 2, "criteria": CRITERIA}
 COSTS = {f"eval-{n}": {"seconds": n, "tokens": 10 * n} for n in (1, 2)}
 LIMIT = {"error": "output_token_limit_exceeded"}
 QUERY = {"prompt": "do it", "should_trigger": True}
@@ -270,7 +257,6 @@ SHAPES: dict[str, Files] = {
     "suites of several skills, of which one was run": DISK
     | suites_of(*"abc")
     | {f"ws/iteration-1/eval-{n}/eval_metadata.json": {"prompt": f"b {n}"} for n in (1, 2)},
-    "suites of several skills in one folder, of which one was run": in_one_folder(),
     "a trigger set beside a suite": {
         "evals/evals.json": {"skill_name": "tcr", "evals": [{"id": 1, "prompt": "Do it."}]},
         "evals/trigger_eval.json": [ASKED],

@@ -72,7 +72,7 @@ READERS: dict[str, Callable[..., Files]] = {
 }
 
 
-EVERY = [("skill", "bare"), ("new_skill", "old_skill"), ("With-Skill", "no-skill")]
+EVERY = [("skill", "bare"), ("new_skill", "old_skill")]
 
 
 @pytest.mark.parametrize(

@@ -30,18 +30,14 @@ def found(root: Path, *folders: str) -> dict[str, tuple[str | None, str | None]]
     ("folder", "told"),
     [
         (f"iteration-2/{SNAPSHOTS}/with_skill", ("iteration-2", "with_skill")),
-        (f"iteration-20/{SNAPSHOTS}/old_skill", ("iteration-20", "old_skill")),
         (f"iteration-2/{SNAPSHOTS}/old_skill/pdf", ("iteration-2", "old_skill")),
         (f"runs/iteration-2/{SNAPSHOTS}/with_skill", ("iteration-2", "with_skill")),
-        ("iteration-1/skill", ("iteration-1", None)),
         ("iteration-2/skill-snapshot", ("iteration-2", None)),
         ("iteration-2/skill-snapshot-old", ("iteration-2", "old_skill")),
-        ("skill-snapshot", (None, "old_skill")),
         ("skill-snapshot-pre-20260618", (None, "old_skill")),
         ("skill-snapshot-iteration-1", ("iteration-1", None)),
         ("skill-snapshot/iteration-2-old-skill", ("iteration-2", "old_skill")),
         ("skill-snapshot-v7", (None, None)),
-        ("v1/skill", (None, None)),
     ],
 )
 def test_the_path_says_what_a_version_is_of(folder, told, tmp_path):

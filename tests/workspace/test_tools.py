@@ -615,7 +615,7 @@ def test_damage_ends_in_no_exception(tmp_path: Path) -> None:
     whole = every(tmp_path / "whole")
     lay(whole, {"i/logs/b.eval": zstandard(inspect_log(["C", "I"], {}))})
     lay(whole, {"b/task/with_skill/trial-1/reward.txt": "0.5"})
-    for seed in range(15):
+    for seed in range(8):
         chance = random.Random(seed)
         folder = tmp_path / str(seed)
         shutil.copytree(whole, folder)

@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -32,24 +31,6 @@ def test_nothing_changed_gives_the_same_bytes(indent, escaped, end, tight):
 
 def test_half_a_character_stays_an_escape():
     assert written_like({"a": "\ud83d"}, b'{"a": ""}') == b'{"a": "\\ud83d"}'
-
-
-def test_two_threads_write_one_after_the_other(tmp_path):
-    inside, most = [], []
-
-    def write():
-        with alone(tmp_path / "new" / "x.json"):
-            inside.append(1)
-            most.append(len(inside))
-            time.sleep(0.01)
-            inside.pop()
-
-    threads = [threading.Thread(target=write) for _ in range(5)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert most == [1] * 5
 
 
 HOLDING = """
