@@ -164,7 +164,7 @@ def _join_runs(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
 
 NOTHING, BEFORE = "no skill", "the version before"
 """What skills are held against."""
-WHO = {NOTHING: "a skill", BEFORE: "a new version"}
+WHO = {NOTHING: "a skill like these", BEFORE: "a new version"}
 """What is held against it, in a sentence."""
 
 
@@ -217,7 +217,7 @@ def average_skills(rows: Sequence[Row], level: float = 0.95) -> list[OverSkills]
 
     >>> row = {"verdict": "too few runs", "lean": None, "baseline": "none", "estimate": 0.25}
     >>> print(average_skills([row | {"skill": name} for name in "abcdef"])[0].claim)
-    A skill helps on average: +25 pp (exact p = 0.0312).
+    A skill like these helps on average: +25 pp (exact p = 0.0312).
     """
     kinds: dict[str, list[Row]] = {}
     for row in rows:

@@ -146,7 +146,7 @@ def test_the_sides_of_results_that_state_none_are_said_of_a_file_and_of_all_othe
 
 def test_a_library_is_shown_and_written_and_its_json_has_fields(tmp_path):
     shown = done("library", ROOT / "data", "--out", tmp_path)
-    assert "Too few skills to say whether a skill helps on average" in shown
+    assert "Too few skills to say whether a skill like these helps on average" in shown
     assert shown.split()[-1] == str(tmp_path / "library.html")
     assert {path.name for path in tmp_path.iterdir()} == {"library.md", "library.html"}
     found = json.loads(run("library", ROOT / "data", "--out", tmp_path, "--json").stdout)

@@ -42,13 +42,13 @@ def of(*skills: Rows) -> Library:
 
 UP, DOWN = [0.5, 0.5], [-0.5, -0.25]
 CLEAR = [[[1.0, 0.75, 1.0], [0.0, 0.25, 0.0]]] * 3
-FEW = "Too few skills to say whether a skill helps on average: {} pp."
-UNCLEAR = "It is unclear whether a skill helps on average"
+FEW = "Too few skills to say whether a skill like these helps on average: {} pp."
+UNCLEAR = "It is unclear whether a skill like these helps on average"
 ANSWERS: dict[str, tuple[Rows, list[str]]] = {
     "too few skills": (once("abcde", *UP), [FEW.format("+50")]),
     "six that differ": (
         once("abcdef", *UP),
-        ["A skill helps on average: +50 pp (exact p = 0.0312)."],
+        ["A skill like these helps on average: +50 pp (exact p = 0.0312)."],
     ),
     "six of which five differ": (once("abcde", *UP) + once("f", 0, 0), [FEW.format("+41.7")]),
     "unclear": (
