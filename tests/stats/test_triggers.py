@@ -15,7 +15,7 @@ from skill_eval_nb.stats import (
     trigger_rates,
     trigger_scores,
 )
-from tests.stats.made import LETTERS, attempts, examples, near, only, plain, queries, rate_of
+from tests.stats.made import attempts, examples, near, only, plain, queries, rate_of
 from tests.tables.made import table_of
 
 NAMES = ("precision", "recall", "f1", "accuracy")
@@ -174,28 +174,3 @@ def test_by_query_the_recall_has_the_interval_of_clopper_and_pearson(right, n) -
     row = only(trigger_scores(attempts(*queries)))
     expected = scipy_stats.binomtest(right, n).proportion_ci(method="exact")
     assert (row["recall_low"], row["recall_high"]) == pytest.approx(tuple(expected), abs=0.03)
-
-
-# ── confusion ────────────────────────────────────────────────────────────────────────────────────
-
-
-@examples
-@given(queries)
-def test_cells_are_those_counted_by_hand(asked) -> None:
-    rows = plain(trigger_confusion(attempts(*asked)))
-    assert sum(row["n_queries"] for row in rows) == len(asked)
-    assert sum(row["n_runs"] for row in rows) == sum(len(runs) for _, runs in asked)
-    letters = {outcome: letter for letter, outcome in LETTERS.items()}
-    for row in rows:
-        own = [runs for should, runs in asked if should is row["should_trigger"]]
-        outcome, rates = row["outcome"], [*map(rate_of, own)]
-        scored = [rate >= 0.5 for rate in rates if rate is not None]
-        lost = ["e" in runs for runs, rate in zip(own, rates, strict=True) if rate is None]
-        triggers = outcome == "triggered" if "triggered" in outcome else None
-        cell = lost.count(outcome == "errored") if triggers is None else scored.count(triggers)
-        assert row["n_queries"] == cell
-        assert row["n_runs"] == sum(runs.count(letters[outcome]) for runs in own)
-        share = cell / len(scored) if triggers is not None and scored else None
-        assert near([row["query_share"]], [share])
-        labelled = row["should_trigger"] is not None and triggers is not None
-        assert row["right"] == (triggers == row["should_trigger"] if labelled else None)
