@@ -27,6 +27,8 @@ def tdd(tmp_path):
 
 def test_comparing_prints_pairs_verdict_measures_and_price(tmp_path):
     path = ledgers(tmp_path)
+    planned = json.loads(done("compare", path, NEW, OLD, "--dry-run", "--json"))
+    assert (planned["n_missing"], planned["verdict"]["word"]) == (13, "nothing compared")
     told = done("compare", path, NEW, OLD)
     said = "with_skill against without_skill, compared blind by stand-in-judge: done"
     price = "13 comparisons, 0 of them from before, 0 missing; $0.00"

@@ -105,6 +105,17 @@ def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
         assert made[before:] == [FLY.query], changed
 
 
+def test_errored_attempts_are_made_again_where_that_is_asked_for(tmp_path):
+    assert measured(tmp_path, FLY, run=lambda task: BROKEN).message.startswith("3 attempts, 3")
+    kept = measured(tmp_path, FLY, run=lambda task: OPENED)
+    assert outcomes(kept) == {FLY.query: ["errored"] * 3}
+    assert "3 errored; retry_errored=True repeats them" in kept.message
+    again = measured(tmp_path, FLY, run=lambda task: OPENED, retry_errored=True)
+    assert outcomes(again) == {FLY.query: ["triggered"] * 3}
+    found = measured(tmp_path, FLY, run=lambda task: BROKEN, retry_errored=True)
+    assert found.attempts == again.attempts
+
+
 def test_everything_that_is_wrong_is_told_at_once(tmp_path):
     make_skill(tmp_path / "kites")
     wrong = {"runs": 0, "concurrency": 0, "budget_usd": -1.0, "description": "", "others": "no"}

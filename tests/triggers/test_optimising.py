@@ -337,6 +337,19 @@ def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whol
         assert found.ended.endswith("(money is set aside for the last measurement)")
 
 
+def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):
+    paid, _ = whole
+    bank = Bank(tmp_path)
+    for share in (0.2, 0.5, 0.8):
+        assert bank.optimise(budget_usd=share * paid).status == "partial"
+        assert bank.paid <= share * paid
+    found = bank.optimise(budget_usd=3 * paid)
+    assert (found.status, len(found.steps)) == ("done", 2)
+    assert found.cost_usd == pytest.approx(bank.paid)
+    # The present description may have had its last measurement while the money was short.
+    assert bank.paid <= paid * (1 + found.n_test / 32)
+
+
 # ── folders that an earlier version has written (stored.json) ────────────────────────────────────
 
 TASKS = [(who, topic) for who in ("Belda", "Dorka") for topic in ("invoice posting", "poem verse")]
