@@ -67,6 +67,24 @@ def test_a_run_from_its_task_to_its_outputs(tmp_path):
     assert marks == [[0], [0, 2], [2, 4], [4, 6]]
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (say("I will not do that.", "refusal"), "stop_reason refusal. I will not do"),
+        (say("It is", "max_tokens"), "Limits(output_tokens"),
+        (say("", "tool_use"), "stop_reason tool_use."),
+        (say("", "something_new"), "stop_reason something_new."),
+    ],
+)
+def test_what_cannot_be_graded_is_errored_with_the_reason(tmp_path, answer, said):
+    execution, _ = worked(tmp_path, answer)
+    assert execution.status == "errored"
+    assert said in str(execution.reason)
+    assert execution.usage.calls == 1  # what it cost is known all the same
+    assert execution.events[-1]["is_error"] is True
+    assert execution.events[-1]["result"] == execution.reason
+
+
 def test_the_limit_of_seconds_holds_for_commands(tmp_path):
     mark = marker()
     execution, _ = worked(tmp_path, bash(f"sleep {mark}"), DONE, limits=Limits(seconds=1.0))

@@ -17,6 +17,7 @@ from skill_eval_nb.running.asking import AskingProgress
 from skill_eval_nb.running.judge_tasks import JudgedAgain
 from skill_eval_nb.running.stored_runs import stored_runs
 from skill_eval_nb.tables import check
+from skill_eval_nb.workspace import Problems
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
 from tests.stand_in import Fault, RiggedStandIn
@@ -289,3 +290,21 @@ def test_a_part_of_a_workspace_knows_the_suite_of_the_whole(depth, count):
     iteration = "iteration-2" if part else "iteration-1"
     assert (one.iteration, one.eval_id, one.run_number) == (iteration, "1", 1)
     assert (one.outputs, one.transcript) == (one.folder / "outputs", one.folder / "transcript.md")
+
+
+def test_the_suite_of_the_skill_beside_the_workspace_is_read_and_a_broken_one_is_a_problem(
+    tmp_path,
+):
+    checks = [{"type": "file_exists", "pattern": "*.md"}]
+    suite = {"evals": [{"id": 1, "prompt": "Write it", "structural_expectations": checks}]}
+    run = "iteration-1/eval-1-it/with_skill/run-2/grading.json"
+    ws = lay(tmp_path / "tdd-workspace", {run: graded("p")})
+    lay(tmp_path / "tdd", {"evals/evals.json": suite, "SKILL.md": "x"})
+    (found,) = stored_runs(ws / "iteration-1")
+    assert found.eval is not None
+    assert found.eval.structural_expectations[0].pattern == "*.md"
+    assert found.run_number == 2
+    problems = Problems()
+    (found,) = stored_runs(lay(ws, {"evals.json": "{not json"}), problems=problems)
+    assert found.eval is None
+    assert [problem.code for problem in problems] == ["not-json"]
