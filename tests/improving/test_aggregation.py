@@ -123,6 +123,19 @@ def test_every_suggestion_is_in_one_group_word_for_word_whatever_the_order_of_th
 # ── written and shown ──────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.parametrize("content", ["", "[]", "3", '{"suggestions": []}'])
+def test_only_what_it_made_itself_is_replaced(tmp_path, content):
+    found = aggregate(workspace([suggestion("Always passes.", "S1")]))
+    file = tmp_path / "it.json"
+    file.write_text(content)
+    with pytest.raises(Refused, match="made by something else"):
+        found.write(file)
+    assert file.read_text() == content
+    found.write(file, force=True)
+    assert found.write(file).read_text() != content
+    assert (tmp_path / "it.json.1.bak").read_text() == content
+
+
 # ── a model that joins groups ──────────────────────────────────────────────────────────────────
 
 SAID = [

@@ -236,6 +236,31 @@ def test_a_mark_for_the_cache_makes_all_input_as_dear_as_writing(asked: Any, kep
     assert worst.cache_write_1h_tokens == (worst.cache_write_tokens if kept == "hour" else 0)
 
 
+rates = st.builds(
+    lambda ladder, output, batch: Rates(ladder[1], output, ladder[0], *ladder[2:], batch),
+    st.lists(st.floats(0, 1000), min_size=4, max_size=4).map(sorted),
+    st.floats(0, 1000),
+    st.floats(0, 1),
+)
+
+
+@given(st.data(), st.sampled_from([None, MARK, HOUR]), st.booleans())
+def test_no_usage_within_the_worst_case_costs_more(data: Any, mark: Any, batch: bool):
+    asked = request({"type": "text", "text": "Hi", "cache_control": mark})
+    worst = worst_case(asked)
+    most = worst.input_tokens + worst.cache_write_tokens
+    read = data.draw(st.integers(0, most))
+    write = data.draw(st.integers(0, most - read)) if mark else 0
+    hour = data.draw(st.integers(0, write)) if mark == HOUR else 0
+    plain = data.draw(st.integers(0, most - read - write))
+    output = data.draw(st.integers(0, worst.output_tokens))
+    usage = Usage(plain, output, read, write, 1, hour)
+    table = data.draw(rates)
+    assert table.cost(usage, batch=batch) <= table.cost(worst, batch=batch) * (1 + 1e-12)
+    for model in load_prices().models.values():
+        assert model.cost(usage, batch=batch) <= model.cost(worst, batch=batch)
+
+
 # ── meter ──────────────────────────────────────────────────────────────────────────────────────
 
 WORST = Usage(1000, 100, calls=1)
