@@ -185,6 +185,12 @@ COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
     "marks below 0": (met("met", **{"rubric:tone": -1}), {}, [1.0], {"not-a-figure"}),
     "percentages and shares": (runs(90, 80, 0.5), {}, [None] * 3, {"not-a-figure"}),
     "rates in percent": (changed("reward", lambda one: one * 100), {}, REWARDS, {"converted"}),
+    "text for a figure": (
+        changed("reward", lambda _: "good"),
+        {},
+        [None] * len(ROWS),
+        {"not-a-figure"},
+    ),
     "a side that is missing": (
         ROWS[:2] + ROWS[4:],
         {},

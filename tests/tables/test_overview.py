@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import skill_eval_nb as sen
 from skill_eval_nb import show
 from skill_eval_nb.tables import Workspace
+from skill_eval_nb.tables.columns import to_pandas
 from skill_eval_nb.tables.workspace import MOST_LINES
 from skill_eval_nb.text import visible
 from skill_eval_nb.view import NO_FORMULAS, Items, frame_html
@@ -137,6 +138,17 @@ def test_every_step_can_be_taken(name):
 
 
 # ── a table, or files, as a notebook reads them ────────────────────────────────────────────────
+
+
+def test_texts_are_whole_and_rows_as_many_as_asked_for():
+    long = "a word and another " * 40
+    frame = pl.DataFrame({"text": [long] * 30, "n": range(30), "note": [None] * 30})
+    for table in (frame, to_pandas(frame)):
+        few, every = show(table, rows=3), show(table, rows=None)
+        assert few._repr_html_().count(long) == repr(few).count(long) == 3
+        assert "3 of 30 rows; rows=None shows all of them." in words_of(few)
+        assert every._repr_html_().count(long) == repr(every).count(long) == 30
+        assert "of 30 rows" not in repr(every)
 
 
 def test_a_view_has_its_own_rules_touches_nothing_outside_and_prices_are_no_formulas():

@@ -51,6 +51,18 @@ def test_whatever_way_it_is_given_each_run_is_there_once(
     assert len({key[:5] for key in found}) == len(found)
 
 
+def test_two_workspaces_of_one_name_are_two_and_a_link_to_one_is_not(tmp_path: Path) -> None:
+    lay(tmp_path, {"{a,b}/ws/" + f"{RUN}/grading.json": graded("p")})
+    (tmp_path / "link").symlink_to(tmp_path / "a/ws")
+    paths = [tmp_path / path for path in ("a/ws", "b/ws", "link")]
+    assert len({key[:5] for key in keys(sen.load(paths))}) == 2
+    assert [key[1:] for key in keys(sen.load(tmp_path / "link"))] == [
+        ("iteration-1", "0", "with_skill", 1, 1.0)
+    ]
+    lay(tmp_path / "[old] *", {f"{RUN}/grading.json": graded("p")})
+    assert [key[0] for key in keys(sen.load(str(tmp_path / "[old] *")))] == ["[old] *"]
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

@@ -513,6 +513,9 @@ CASES: dict[str, Files] = {
             )
         )
     },
+    "inspect: a log that says the iteration that its folder is called after": {
+        "second/a.json": inspect_log(["C"], {"skill": True, "iteration": "second"})
+    },
     "inspect: a sample that a log has twice": {
         "a.json": ONE_SAMPLE | {"samples": ONE_SAMPLE["samples"] * 2}
     },
