@@ -108,6 +108,17 @@ def block(ws: Workspace, caption: str) -> Any:
     return found
 
 
+def test_what_has_graded_runs_comes_first_then_their_natural_order():
+    runs = [a_run("a", "ungraded"), a_run("b"), a_run("c"), a_run("c"), a_run("d", "executed")]
+    for ws, order in (
+        (workspace(runs=runs), ["c", "b", "a", "d"]),
+        (workspace(runs=[a_run("ws-10"), a_run("ws-9")]), ["ws-9", "ws-10"]),
+        # One without runs and evals has a line too.
+        (workspace(triggers=[{"workspace": "ws", "skill": "auth", "query": "Log in"}]), ["ws"]),
+    ):
+        assert [row[0] for row in block(ws, "What is here").rows] == order
+
+
 SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
 
 
