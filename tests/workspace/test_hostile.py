@@ -264,6 +264,7 @@ UNREADABLE = {
     "an empty file": "",
     "half a file": TWO_OF_THREE[:60],
     "no UTF-8 at all": b"\xff\xfe\xfa\x00\x80",
+    "null": "null",
     "an empty object": "{}",
     "deep nesting": "[" * 100_000,
     "deep results": '[{"results":' * 480 + "1" + "}]" * 480,
