@@ -20,10 +20,12 @@ from skill_eval_nb.running.journal import (
     close_interrupted,
     hold_folders,
     notes_of,
+    probe,
     read_journal,
     sweep,
 )
 from skill_eval_nb.workspace.jobs import read_job
+from tests.corpus.build import lay
 
 
 def test_only_one_of_many_is_ever_inside(tmp_path):
@@ -54,6 +56,14 @@ def test_half_files_of_the_dead_go_and_no_others(tmp_path):
     sweep(tmp_path, 0)
     assert set(tmp_path.iterdir()) == {mine, near}
     sweep(tmp_path / "not there")
+
+
+def test_a_link_in_the_way_of_the_trial_is_not_written_through(tmp_path):
+    folder = lay(tmp_path / "answers", {"other": "mine"})
+    (folder / ".skill-eval-nb.trial").symlink_to(folder / "other")
+    with pytest.raises(ValueError, match="answers cannot be written"):
+        probe([folder])
+    assert (folder / "other").read_text() == "mine"
 
 
 # ── the journal ──────────────────────────────────────────────────────────────────────────────────

@@ -101,6 +101,19 @@ def test_two_iterations_are_two_sessions_and_the_baselines_change_can_be_taken_o
     )
 
 
+def test_the_change_of_a_baseline_is_of_evals_with_its_checks() -> None:
+    """Other checks in another iteration are no fault then, others on a side are."""
+    ws = made(
+        better,
+        lambda at, it, side: SIX[at == 0 and side == SIDES[0] :] if it == OLD else ("new", *SIX),
+        iterations=BOTH,
+    )
+    plainly = only(deltas(ws, versus=(NEW, OLD)), configuration=SIDES[0])
+    assert (plainly["verdict"], plainly["n_evals"]) == (None, 6)
+    less = only(deltas(ws, baseline=SIDES[1], versus=(NEW, OLD)))
+    assert (less["verdict"], less["n_evals"], less["unpaired"]) == ("helps", 5, ["0"])
+
+
 # ── days, families, batches ────────────────────────────────────────────────────────────────────
 
 ONE_DAY = ("01T10", "01T10")

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from skill_eval_nb.stats import deltas, deltas_by_eval
@@ -19,8 +21,11 @@ from tests.stats.made import (
     doubled_tail,
     every_deal,
     every_flip,
+    examples,
+    near,
     pair,
     plain,
+    run_rows,
     runs_table,
     two_sides,
     world,
@@ -60,6 +65,28 @@ def test_by_hand_with_what_is_left_out() -> None:
         ("10", 1.0, None, None, 1, 0),
     ]
     assert [row["unpaired"] for row in by_eval][:3] == [None, None, "no run of without_skill"]
+
+
+@examples
+@given(run_rows(figures=["pass_rate", "tokens"]), st.sampled_from(["pass_rate", "tokens"]))
+def test_agrees_with_pandas_on_any_runs(rows: list[Row], metric: str) -> None:
+    rows = [*rows, {"iteration": "other", "configuration": SIDES[1]}]
+    table = to_pandas(runs_table(rows)).astype({metric: float})
+    means = table.groupby(["iteration", "eval_id", "configuration"])[metric].mean().unstack()
+    evals = table.groupby("iteration")["eval_id"].nunique()
+    apart = means.sub(means[SIDES[1]], axis=0)
+    sides = table.groupby(["iteration", "configuration"]).groups
+    expected = {key: apart.loc[key[0], key[1]].dropna() for key in sides if key[1] != SIDES[1]}
+    found = {
+        (row["iteration"], row["configuration"]): row
+        for row in plain(deltas(runs_table(rows), metric, baseline=SIDES[1]))
+    }
+    assert set(found) == set(expected)
+    for key, differences in expected.items():
+        row = found[key]
+        assert row["n_evals"] == len(differences)
+        assert row["n_evals"] + row["n_unpaired"] == evals[key[0]]
+        assert near([row["estimate"]], [differences.mean()])
 
 
 def test_a_verdict_on_an_eval_rests_on_its_p_adjusted_as_scipy_does() -> None:

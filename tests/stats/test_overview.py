@@ -11,18 +11,24 @@ from scipy import stats
 
 import skill_eval_nb as sen
 from bench.calibrate import pages as calibrate
+from skill_eval_nb.charts import forest
 from skill_eval_nb.report.measured import measure, slices
+from skill_eval_nb.stats import deltas_by_dimension
 from skill_eval_nb.stats.overview import overview, overview_by_eval
+from tests.charts.specs import rows_of
+from tests.checkout import ROOT
 from tests.stats.made import SIDES, Row, doubled_tail, every_deal, plain, runs_table, two_sides
 
+PAGES = 40
+CLAIMS = ("helps", "hurts")
 
-def page(n=6, k=3):
-    """A benchmark with an effect."""
-    return calibrate.pages(1, n, k, 0.6, np.random.default_rng(1))
+
+def pages(size, n=6, k=3, effect=0.0):
+    return calibrate.pages(size, n, k, effect, np.random.default_rng(1))
 
 
 def test_what_the_skill_does_take_is_still_seen_on_every_page_alike():
-    ws = page(n=8)
+    ws = pages(1, n=8, effect=0.6)
     rows = {(row["metric"], row["scope"]): row for row in overview(ws)}
     assert rows["tokens", "suite"]["verdict"] == "hurts"
     assert rows["tokens", "suite"]["level"] == 0.99
@@ -32,12 +38,29 @@ def test_what_the_skill_does_take_is_still_seen_on_every_page_alike():
 
 
 def test_evals_of_all_other_metrics_are_adjusted_together():
-    ws = page(k=6)
+    ws = pages(1, k=6, effect=0.6)
     rows = overview_by_eval(ws)
     assert {row["level"] for row in rows if row["metric"] == "pass_rate"} == {0.95}
     others = [row for row in rows if row["metric"] != "pass_rate" and row["p"] is not None]
     expected = stats.false_discovery_control([row["p"] for row in others])
     assert np.allclose([row["p_adjusted"] for row in others], expected)
+
+
+def test_a_dimension_has_one_verdict_wherever_it_is_shown():
+    ws = sen.load(ROOT / "data" / "tdd-workspace")
+    found = {
+        (row["iteration"], row["configuration"], row["metric"], scope): row
+        for scope in ("suite", "population")
+        for row in deltas_by_dimension(ws, scope=scope).drop("dimension").to_dicts()
+    }
+    page = [row for row in overview(ws) if row["metric"].startswith("rubric:")]
+    assert len(page) == len(found) > 0
+    for row in page:
+        assert found[row["iteration"], row["configuration"], row["metric"], row["scope"]] == row
+    for slice_ in slices(ws):
+        for row in rows_of(forest(ws, by="dimension", iteration=slice_.iteration), "verdict"):
+            place = (slice_.iteration, "with_skill", f"rubric:{row['label']}", "suite")
+            assert row["verdict"] == found[place]["verdict"]
 
 
 # ── planned looks ──────────────────────────────────────────────────────────────────────────────
@@ -126,3 +149,10 @@ def test_looks_that_could_not_decide_are_refused_with_the_reason(evals, looks, w
     assert found["alpha"].to_list() == pytest.approx([0.1 / 6, 0.2 / 6, 0.3 / 6])
     with pytest.raises(ValueError, match=why):
         sen.stats.sequential(runs_table(rates(0, 0.2, evals)), looks)
+
+
+def test_hardly_a_page_has_a_false_word_where_nothing_differs():
+    """One by one, two fifths of them would have one."""
+    claims = [row for row in overview(pages(PAGES)) if row["verdict"] in CLAIMS]
+    assert len({row["iteration"] for row in claims}) <= stats.binom.ppf(0.99, PAGES, 0.05)
+    assert all(row["low"] is None or not row["low"] <= 0 <= row["high"] for row in claims)

@@ -52,6 +52,23 @@ def test_an_interval_holds_what_a_sign_flip_does_not_rule_out(differences, level
 values = st.lists(st.integers(0, 5).map(lambda x: x / 5), min_size=1, max_size=4)
 
 
+@given(st.lists(st.tuples(values, values), max_size=8), st.sampled_from(["suite", "population"]))
+def test_turning_the_sides_turns_everything(evals, scope) -> None:
+    there, back = compare(evals, scope), compare([(b, a) for a, b in evals], scope)
+    if there.estimate is None:
+        assert not evals
+        return
+    assert back.estimate == pytest.approx(-there.estimate)
+    assert back.p == (None if there.p is None else pytest.approx(there.p, abs=0.01))
+    assert back.mde == (None if there.mde is None else pytest.approx(there.mde))
+    if there.low is not None and there.high is not None:
+        assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+        assert there.p is not None
+        assert (there.low > 0 or there.high < 0) == (there.p <= 0.05 + 1e-9)
+        assert there.low < there.estimate + 1e-9
+        assert there.high > there.estimate - 1e-9
+
+
 def told(evals, metric="pass_rate", scope="suite", worth=0.05, level=0.95, adjusted=None):
     return verdict(compare(evals, scope, level), metric, worth, adjusted)
 

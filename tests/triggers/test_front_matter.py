@@ -61,6 +61,19 @@ def test_every_form_is_replaced_and_all_else_stays(form):
         assert len(new.splitlines()) <= len(text.splitlines())
 
 
+@given(TEXTS)
+@example("\ud7ff\ufeff\u2028\x85 \x00\x7f")
+@example("'\"\\")
+@example("yes")
+@example("")
+def test_any_text_is_read_back_as_it_was(text):
+    line = quoted(text)
+    assert line.splitlines() == [line]
+    assert yaml.safe_load(line) == text
+    whole = with_description(f"---\ndescription: {line}\nname: n\n---\nbody".encode(), "x")
+    assert whole == b'---\ndescription: "x"\nname: n\n---\nbody'
+
+
 @example(old="a", other="", new="\ud7ff\ufeff\u2028\x85 \x00\x7f'\"\\", body="", style="p")
 @example(old="a", other="yes", new="no", body="", style="p")
 @given(old=LINES, other=TEXTS, new=TEXTS, body=TEXTS, style=st.sampled_from("p'\"|>"))
@@ -82,6 +95,18 @@ def test_other_keys_and_the_body_never_change(old, other, new, body, style):
     assert done.endswith(f"other: {quoted(other)}\n---\n{body}")
     inside = done[4 : len(done) - len(f"---\n{body}")]
     assert yaml.safe_load(inside) == {**had, "description": new}
+
+
+@given(st.binary(max_size=120))
+@example(b"---\ndescription: a\n---")
+@example(b"---\r\n---\r\n")
+@example(b"---\n- description\n---\n")
+def test_whatever_the_bytes_it_is_done_or_refused(data):
+    try:
+        done = with_description(data, "new")
+    except Refused:
+        return
+    assert yaml_of(done.decode() + "\n")["description"] == "new"
 
 
 @pytest.mark.parametrize(
