@@ -9,6 +9,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skill_eval_nb.tables import TABLES
 from tests.corpus.build import graded, row
@@ -247,6 +249,20 @@ def test_a_figure_is_read_out_of_what_was_printed(tmp_path: Path) -> None:
     cases = [(figure, metric) for metric, of in PRINTED for figure in of]
     right = [value for _, of in PRINTED for value in of.values()]
     assert printed_as(tmp_path, *cases) == [pytest.approx(value) for value in right]
+
+
+@given(
+    st.lists(st.tuples(st.text(), st.sampled_from(["pass_rate", "time_seconds", "tokens"]))),
+    st.lists(st.floats(-1, 1), min_size=1, max_size=4),
+    st.sampled_from(["{:+.2f}", "{:+.1%}", "{:.3f} (remark)", "{:+.0%}"]),
+)
+def test_no_text_raises_and_a_rate_is_read_back_as_precisely_as_it_was_printed(
+    tmp_path_factory: pytest.TempPathFactory, texts: Any, rates: list[float], form: str
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    read = printed_as(folder, *((form.format(rate), "pass_rate") for rate in rates), *texts)
+    assert read[: len(rates)] == [pytest.approx(rate, abs=0.0051) for rate in rates]
+    assert all(isinstance(one, float | None) for one in read)
 
 
 @pytest.mark.parametrize("printed", [" " * 200_000, "1" + " " * 200_000 + "x1", "1," * 100_000])

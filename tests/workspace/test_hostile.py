@@ -20,8 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
-from skill_eval_nb.documents.dialects import read_as_shared
+from skill_eval_nb.documents.dialects import NEUTRAL, read_as_shared
 from skill_eval_nb.stats.checks import are_same_checks
+from skill_eval_nb.tables.conversion import convert
 from tests.checkout import ROOT
 from tests.corpus.build import graded, keys, lay, row, said
 from tests.documents.examples import ALL, EXAMPLES
@@ -216,6 +217,28 @@ def test_checks_of_pages_are_not_held_against_each_other_by_their_words() -> Non
     words = ["".join(draw.choices("etaoinshrdlu", k=6)) for _ in range(300)]
     ones, others = ([(None, " ".join(draw.choices(words, k=350))) for _ in "x" * 20] for _ in "ab")
     assert calls(lambda: are_same_checks(ones, others)) < 1_000
+
+
+KINDS = {kind: raw for _, kind, raw in ALL} | {
+    "judging": {"judging": 1, "rubric_scores": {"tone": {"score": 4, "evidence": "line 1"}}}
+}
+PLACES = "{}.json iteration-1/{}-1.json iteration-2/{}.json iteration-1/eval-9/{}.json".split()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_document_of_any_kind_at_any_place_has_rows_or_is_a_problem(
+    tmp_path: Path, place: str
+) -> None:
+    """And what of it has no rows ends no conversion."""
+    assert KINDS.keys() == NEUTRAL.keys()
+    sound = sen.load(lay(tmp_path / "ws", SOUND)).tables()
+    for kind, raw in KINDS.items():
+        path = place.format(kind)
+        folder = lay(tmp_path / kind / "ws", {**SOUND, path: raw})
+        tables = (ws := sen.load(folder)).tables()
+        is_used = any(len(tables[name]) > len(sound[name]) for name in {*tables} - {"problems"})
+        assert is_used or kind == "eval_metadata" or any(path in text for text in said(ws)), kind
+        convert(folder, tmp_path / kind / "out")
 
 
 # ── names, and places ────────────────────────────────────────────────────────────────────────

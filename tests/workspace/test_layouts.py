@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import skill_eval_nb as sen
 from tests.corpus.build import graded, keys, lay, row, said
@@ -287,3 +289,24 @@ def test_layout(tmp_path: Path, files: Files, runs: Runs) -> None:
         ws = sen.load(loaded)
         assert keys(ws) == expected
         assert not said(ws, "error")
+
+
+SEGMENTS = (
+    "iteration-1 round-2 2026-07-04T03-53-57-344Z runs evals results cases models with_skill "
+    "without_skill skills v2 after gemini_with_skill eval-0 eval-1-a eval-basic case_2 test-suite "
+    "gpt-5 claude-haiku run-1 run-2 run-a rep2 retry 1 r1 2026-10-01 inbox fast slow logs"
+).split()
+PATHS = st.lists(st.sampled_from(SEGMENTS), min_size=1, max_size=5).map("/".join)
+
+
+@given(st.sets(PATHS, min_size=1, max_size=5))
+def test_wherever_a_grading_lies_it_is_a_run_or_a_problem(
+    tmp_path_factory: pytest.TempPathFactory, folders: set[str]
+) -> None:
+    marks = zip(sorted(folders), ("p", "f", "pf", "ppf", "pff"), strict=False)
+    files = {f"{folder}/grading.json": graded(of) for folder, of in marks}
+    ws = sen.load(lay(tmp_path_factory.mktemp("any") / WS, files))
+    told = {*ws.runs["path"], *ws.problems["path"]}
+    assert all({folder, f"{folder}/grading.json"} & told for folder in folders)
+    keys_of_runs = ("workspace", "iteration", "eval_id", "configuration", "run_number")
+    assert not ws.runs.select(keys_of_runs).is_duplicated().any()

@@ -7,8 +7,12 @@ import subprocess
 import sys
 from contextlib import suppress
 
-from skill_eval_nb.workspace import collector_paused
+import pytest
+
+from skill_eval_nb.workspace import Problems, collector_paused
+from skill_eval_nb.workspace.read import load_raw
 from tests.checkout import ROOT
+from tests.corpus.build import lay
 
 
 def test_the_collector_is_away_and_back_after_an_error_and_not_where_it_was_off():
@@ -59,3 +63,9 @@ def test_threads_may_ask_for_their_first_decoders_at_the_same_time():
         command = [sys.executable, "-c", THREADS]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{done.returncode}: {done.stderr}"
+
+
+@pytest.mark.parametrize("size", [65_534, 65_535, 65_536, 3_000_000])
+def test_every_byte_is_read(tmp_path, size):
+    lay(tmp_path, {"x.json": [f"{size:x>{size}}"]})
+    assert load_raw(str(tmp_path / "x.json"), Problems()) == [f"{size:x>{size}}"]

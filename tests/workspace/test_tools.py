@@ -630,6 +630,15 @@ def test_damage_ends_in_no_exception(tmp_path: Path) -> None:
             assert ws.runs[rate].drop_nulls().is_between(0, 1).all(), done
 
 
+@pytest.mark.parametrize("deep", [150, 700, 20_000])
+def test_what_nobody_knows_may_be_deep(tmp_path: Path, deep: int) -> None:
+    """However deep a part lies that is not read, the file is, or a problem says why not."""
+    whole = json.dumps(plugin_suite([plugin_run(True)], []))
+    nested = f'{whole[:-1]}, "unknown": {"[" * deep}1{"]" * deep}}}'
+    ws = sen.load(lay(tmp_path, {"aggregate-result.json": nested, "a/g.json": graded("p")}))
+    assert ws.runs.height == 1 or "not-json" in set(ws.problems["code"])
+
+
 def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader of the documentation, registered: asked for what nothing else knows, it reads.
 
