@@ -172,6 +172,11 @@ LAYOUTS: dict[str, tuple[Files, Runs]] = {
         f"halves: {where}": ({f"{at}/grading.json": graded("pf") for at in where.split()}, runs)
         for where, runs in HALVES.items()
     },
+    "runs of any name below the side of an eval of the suite": (
+        pair("inbox/{}/{{alpha,final}}/grading.json")
+        | {"evals.json": {"evals": [{"id": 1, "name": "inbox", "prompt": "Do it."}]}},
+        two("inbox", "none", 1, 2),
+    ),
     "grading.json of an eval": (
         {
             "iteration-1/eval-0/grading.json": graded("pf"),

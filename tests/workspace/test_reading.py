@@ -9,8 +9,9 @@ from contextlib import suppress
 
 import pytest
 
+from skill_eval_nb.documents import Timing
 from skill_eval_nb.workspace import Problems, collector_paused
-from skill_eval_nb.workspace.read import load_raw
+from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 
@@ -69,3 +70,18 @@ def test_threads_may_ask_for_their_first_decoders_at_the_same_time():
 def test_every_byte_is_read(tmp_path, size):
     lay(tmp_path, {"x.json": [f"{size:x>{size}}"]})
     assert load_raw(str(tmp_path / "x.json"), Problems()) == [f"{size:x>{size}}"]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [("{", "not-json"), (b"\xff\xfe\xff", "not-json"), ("null", "empty"), (None, "unreadable")],
+)
+def test_what_cannot_be_used_says_why(tmp_path, content, code):
+    path = str(tmp_path / "timing.json")
+    if content is not None:
+        lay(tmp_path, {"timing.json": content})
+    problems, of_one_that_need_not_be_there = Problems(), Problems()
+    assert load_document(path, Timing, problems) is None
+    assert [(one.severity, one.code, one.path) for one in problems] == [("error", code, path)]
+    assert load_if_there(path, Timing, of_one_that_need_not_be_there) is None
+    assert of_one_that_need_not_be_there == ([] if content is None else problems)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import skill_eval_nb as sen
 from skill_eval_nb.improving.drafting import change_text
+from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.running.made_jobs import until
 from tests.triggers.made import make_skill
 from tests.widgets.drafts.made import do, files, panel, suite, workspace
@@ -37,6 +38,25 @@ def test_what_lacks_its_wording_is_one_card_with_a_line_for_each(tmp_path: Path)
     shown = text(find(card, tag="li", key=f"row-{row.key}"))
     assert "Accept" in shown  # where it was written, with how it fares
     assert "Not in the figures: 1 new expectation" in shown
+
+
+def test_what_was_written_and_what_lands_is_in_the_next_view(tmp_path: Path) -> None:
+    made = panel(folder := workspace(tmp_path), "drafts")
+    assert "Suggestions (1)Drafts (3)" in text(made.view())
+    do(made, "decide", made._cards()[0].key, "accepted")
+    assert not find(made.view(), key="written")
+    do(made, "apply")
+    (notice,) = find(made.view(), key="written")
+    assert "1 draft written to" in text(notice)
+    assert "Suggestions (1)Drafts (2)" in text(made.view())
+    grading = next(folder.rglob("grading.json"))
+    said = json.loads(grading.read_text())
+    said["eval_feedback"]["suggestions"].append({"assertion": "S2", "reason": "It is too strict."})
+    grading.write_text(json.dumps(said))
+    tell_landed(folder)
+    made.view()
+    made.settle()
+    assert "Suggestions (2)Drafts (2)" in text(made.view())
 
 
 def test_a_dimension_is_judged_only_within_what_was_allowed(tmp_path: Path) -> None:
