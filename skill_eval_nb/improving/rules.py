@@ -577,8 +577,8 @@ def _noise(evidence: Evidence) -> dict[str, str]:
             found.setdefault(row["dimension"], []).append(share)
     return {
         name: (
-            f"Of what its scores vary by, {figure(100 * min(shares))} % and more is the judge, who "
-            "gives the same output different scores."
+            f"At least {figure(100 * min(shares))} % of the variance of its scores comes from the "
+            "judge, which gives the same output different scores."
         )
         for name, shares in found.items()
         if min(shares) >= NOISY

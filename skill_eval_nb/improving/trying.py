@@ -559,7 +559,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
         price = f"{dollars(usd)} at most: set budget_usd to have it done"
     return trial.result(
         "priced",
-        f"{count(found.to_judge, 'run')} would be judged by {brief(model)}, {price}.",
+        f"{count(found.to_judge, 'run')} would be judged by {brief(model)}; {price}.",
         price_usd=usd,
         to_judge=found.to_judge,
         notes=tuple(found.notes(trial.runs)),

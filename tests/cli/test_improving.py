@@ -60,7 +60,7 @@ def test_trying_gives_every_draft_its_answer_and_its_sides(tmp_path):
     told = run("improve", "try", file, ws, "--judge-model", "claude-haiku-4-5").stdout
     assert "Its pass rate is 1 in with_skill (6 runs)" in told
     assert "Better than what it replaces" in told
-    assert "12 runs would be judged by claude-haiku-4-5, $" in told
+    assert "12 runs would be judged by claude-haiku-4-5; $" in told
     assert "replaced  all    without_skill" in told
     assert not (ws / ".skill-eval-nb").exists()
     judged = ("--key", dimension.key, "--judge-model", "stand-in-judge")
