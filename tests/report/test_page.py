@@ -79,6 +79,15 @@ def test_nothing_is_fetched_and_nothing_runs(made):
     assert not [one for one in page.iter("style") if re.search(r"url\(|@import", text_of(one))]
 
 
+def test_it_says_what_the_markdown_says(page):
+    text = markdown(whole()).replace("\\", "")
+    told = {one.text for tag in ("h1", "h2", "p", "li") for one in page.iter(tag) if one.text}
+    assert {part for part in told if part not in text} == set()
+    head, first, *_ = ([text_of(cell) for cell in row] for row in page.iter("tr"))
+    assert head == ["Metric", "with_skill", "without_skill", "Delta"]
+    assert first == ["Pass rate", "81.3% n = 4", "43.8% n = 4", "+37.5 pp n = 2"]
+
+
 def test_it_can_be_heard(page):
     assert page.attrib == {"lang": "en"}
     assert [one.get("charset") for one in page.iter("meta") if one.get("charset")] == ["utf-8"]

@@ -133,6 +133,7 @@ def triggers(rows) -> pl.DataFrame:
 
 SOUND = ((True, "ttn"), (True, "ttt"), (False, "nnn"))
 OTHER = {"opened": ["tidy-tables", "x"]}
+OTHERS = ((True, "nn", OTHER), (True, "nn", {"opened": ["y"]}))
 
 
 def said(*asked, **more) -> dict[str, tuple[bool, str]]:
@@ -145,6 +146,7 @@ def said(*asked, **more) -> dict[str, tuple[bool, str]]:
     [
         ([(True, "nnn"), (False, "nnn")], "never triggers", True, "not on offer"),
         ([(True, "nnn", OTHER), (False, "n")], "never triggers", True, "‘tidy-tables’"),
+        ([*OTHERS, (False, "n")], "never triggers", True, "Other skills were opened"),
         ([(True, "tt"), (False, "tt")], "always triggers", True, "also those of 1 query"),
         ([(True, "e-"), (False, "--")], "nothing measured", True, "1 run errored"),
         ([(True, "--"), (False, "--")], "nothing measured", True, "budget or a stop"),

@@ -1,19 +1,23 @@
-"""While much is read: the collector is away, and threads may read at the same time."""
+"""What cannot be read says why, whole files are read, and what happens while much is read."""
 
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.workspace import Problems, collector_paused
 from skill_eval_nb.workspace.read import load_document, load_if_there, load_raw
 from tests.checkout import ROOT
 from tests.corpus.build import lay
+from tests.documents.examples import EXAMPLES
 
 
 def test_the_collector_is_away_and_back_after_an_error_and_not_where_it_was_off():
@@ -70,6 +74,17 @@ def test_threads_may_ask_for_their_first_decoders_at_the_same_time():
 def test_every_byte_is_read(tmp_path, size):
     lay(tmp_path, {"x.json": [f"{size:x>{size}}"]})
     assert load_raw(str(tmp_path / "x.json"), Problems()) == [f"{size:x>{size}}"]
+
+
+@pytest.mark.parametrize("key", ["runs", "notes"])
+def test_what_a_benchmark_gives_twice_is_told(tmp_path: Path, key: str):
+    """However near it is to the documented form: the last counts, and runs would be lost."""
+    benchmark = EXAMPLES["skill-creator"]["benchmark"]
+    text = f"{json.dumps(benchmark)[:-1]}, {json.dumps(key)}: {json.dumps(benchmark[key])}}}"
+    for name, written, told in (("once", json.dumps(benchmark), []), ("twice", text, [key])):
+        ws = sen.load(lay(tmp_path / name / "ws", {"iteration-1/benchmark.json": written}))
+        messages = ws.problems.filter(code="repaired-json")["message"].to_list()
+        assert [message.rpartition(": ")[2] for message in messages] == told
 
 
 @pytest.mark.parametrize(
