@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits, Refused
 from skill_eval_nb.triggers import Query, measure, measurement
@@ -245,6 +246,21 @@ def test_texts_that_no_page_table_or_terminal_holds_are_made_fit(tmp_path):
     assert "used Bash: &lt;img src=x&gt;" in shown
     assert "\x1b" not in repr(found) + shown
     assert [one.query for one in found.attempts] == [odd] * 3
+
+
+def test_the_summary_is_the_table_triggers_of_the_workspace(tmp_path):
+    found = measured(tmp_path, run=opens_for_kites)
+    ws = sen.load(tmp_path / "kites-workspace")
+    assert ws.polars("problems").is_empty(), ws.polars("problems").to_dicts()
+    rows = ws.polars("triggers").select(
+        "query", "should_trigger", "triggered", "runs", "trigger_rate", "description"
+    )
+    assert rows.rows() == [
+        (FLY.query, True, 3, 3, 1.0, "Builds kites."),
+        (ROW.query, False, 0, 3, 0.0, "Builds kites."),
+    ]
+    assert ws.polars("runs").is_empty()
+    assert sen.stats.trigger_scores(ws)["f1"].to_list() == found.scores["f1"].to_list() == [1.0]
 
 
 # ── filing ───────────────────────────────────────────────────────────────────────────────────────
