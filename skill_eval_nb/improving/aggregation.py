@@ -244,7 +244,7 @@ def place_of(ws: Any) -> Path:
     """
     runs, base = frame_of(ws, "runs").sort("path"), Path(ws.path)
     if runs.is_empty():
-        raise refuse(f"{base} has no runs: name the path of some, or the file to write")
+        raise refuse(f"{base} has no runs: name a path with some, or the file to write")
     base = base.parent if base.is_file() else base
     workspace = base / only_suite(ws, "the file of an aggregate")[0]
     folder = workspace if workspace.is_dir() else base

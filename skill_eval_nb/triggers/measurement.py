@@ -350,7 +350,10 @@ class Measured(Shown):
         yield Title(title, "; ".join(filter(None, facts)))
         yield Text(self.description, soft=True)
         yield from (Mark("warning", "doubt", doubt) for doubt in self.doubts["message"])
-        yield from (Cards(_scores(row)) for row in self.scores.to_dicts())
+        for row in self.scores.to_dicts():
+            cards = _scores(row)
+            by_query = "By query, with 95% intervals:" if cards else "No score is defined."
+            yield from (Text(by_query, soft=True), Cards(cards))
         rows = [
             (
                 brief(row["query"], LONGEST),

@@ -111,6 +111,7 @@ def test_errored_attempts_are_made_again_where_that_is_asked_for(tmp_path):
     kept = measured(tmp_path, FLY, run=lambda task: OPENED)
     assert outcomes(kept) == {FLY.query: ["errored"] * 3}
     assert "3 errored; retry_errored=True repeats them" in kept.message
+    assert "No score is defined." in repr(kept)
     again = measured(tmp_path, FLY, run=lambda task: OPENED, retry_errored=True)
     assert outcomes(again) == {FLY.query: ["triggered"] * 3}
     found = measured(tmp_path, FLY, run=lambda task: BROKEN, retry_errored=True)
