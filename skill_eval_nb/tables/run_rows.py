@@ -202,14 +202,14 @@ def _stated_mean(summary: RubricSummary) -> float | None:
 
 def _mean_scores(run: RunRecord) -> list[tuple[str, float, float | None]]:
     """Each dimension that was scored, its mean over the judgings, and the weight given with it."""
-    every: dict[str, list[tuple[float, float | None]]] = {}
+    every: dict[str, list[RubricScore]] = {}
     for _, _, scores in scores_of(run):
         for dimension, own in scores.items():
             if own.score is not None:
-                every.setdefault(dimension, []).append((own.score, own.weight))
+                every.setdefault(dimension, []).append(own)
     return [
-        (dimension, fmean(score for score, _ in ones), ones[0][1])
-        for dimension, ones in every.items()
+        (name, fmean([one.score for one in ones if one.score is not None]), ones[0].weight)
+        for name, ones in every.items()
     ]
 
 
