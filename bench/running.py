@@ -31,7 +31,7 @@ from typing import Any
 from skill_eval_nb.models import Connection, StandIn, Tally, Usage, connect
 from skill_eval_nb.running import Execution, Plan, Task, plan_runs
 from skill_eval_nb.running.pool import local_dask
-from tests.running.made_plans import make_skill
+from tests.running.made_jobs import make_skill
 
 CALLS, LATENCY, LANES = 400, 0.1, 16
 A_RUN = 5

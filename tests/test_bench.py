@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import traceback
+from importlib import import_module
 from itertools import pairwise
 
 import pytest
 
+import bench
 from bench import fuzzing
 from bench.calibrate import claims, factors, gates, harder, labelled, looks, pages, small, triggers
 from bench.calibrate.__main__ import PAGE
@@ -20,6 +23,14 @@ from bench.grouping import WANTED, same_expectation, score
 from bench.methods import METHODS
 from tests.corpus.build import lay
 from tests.tables.made import two_sides
+
+
+MODULES = [one.name for one in pkgutil.walk_packages(bench.__path__, "bench.")]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if "__main__" not in name])
+def test_what_a_measurement_imports_is_there(name):
+    import_module(name)
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.runs])

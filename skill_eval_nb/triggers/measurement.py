@@ -579,13 +579,12 @@ class Measurement:
         if status == "partial":
             missing = f"{count(self.left_out, 'more attempt')}, each {dollars(cap_usd)} at worst"
             return f"the budget is too small for {missing}; raise it to make them"
-        return f"{count(len(self.attempts), 'attempt')}{self.say_errored()}"
+        return self.say_errored()
 
     def say_errored(self) -> str:
-        """How many errored, and how to repeat them."""
-        errored = sum(attempt.outcome == "errored" for attempt in self.attempts.values())
-        again = "; retry_errored=True repeats them" if errored else ""
-        return f", {errored:,} errored{again}"
+        """How to repeat the attempts that errored; nothing if none did."""
+        errored = any(attempt.outcome == "errored" for attempt in self.attempts.values())
+        return "retry_errored=True repeats what errored" if errored else ""
 
 
 TURNS = 6
@@ -690,6 +689,6 @@ def measure(
         if dry_run:
             return work.build_result("dry run", "no model was asked", work.price)
         if not work.due:
-            message = f"nothing was missing{work.say_errored()}"
+            message = ", ".join(filter(None, ("nothing was missing", work.say_errored())))
             return work.write_result("done", message, work.price)
         return work.make_due(budget_usd, concurrency, seed, stop)

@@ -178,7 +178,7 @@ def test_runs_that_all_errored_are_no_score_and_no_end(tmp_path, whole, says):
     found = world.optimise()
     assert (found.status, found.best, len(found.steps)) == ("partial", None, 2)
     assert f"{says} not finished" in found.ended
-    assert "errored; retry_errored=True" in found.ended
+    assert "retry_errored=True repeats what errored" in found.ended
     world.run = routed
     assert world.optimise(retry_errored=True).status == "done"
 
