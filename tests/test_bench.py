@@ -24,7 +24,6 @@ from bench.methods import METHODS
 from tests.corpus.build import lay
 from tests.tables.made import two_sides
 
-
 MODULES = [one.name for one in pkgutil.walk_packages(bench.__path__, "bench.")]
 
 
