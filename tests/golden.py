@@ -77,13 +77,22 @@ def lines_of(value: Any, name: str = "") -> Iterator[str]:
         yield line
 
 
+def is_written() -> bool:
+    """Whether what is kept is written anew."""
+    return os.environ.get("SKILL_EVAL_NB_GOLDEN") == "write"
+
+
 def hold(name: str, lines: Iterable[str]) -> None:
     """Hold lines against those that are kept under a name."""
     path = KEPT / f"{name}.txt"
     text = "\n".join(line.replace(str(ROOT), "").rstrip() for line in lines) + "\n"
-    if os.environ.get("SKILL_EVAL_NB_GOLDEN") == "write":
+    if is_written():
         path.write_text(text, encoding="utf-8")
-    kept = path.read_text(encoding="utf-8")
-    changed = [*difflib.unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", n=0)]
+    compare(name, path.read_text(encoding="utf-8"), text)
+
+
+def compare(name: str, kept: str, now: str) -> None:
+    """Fail with the lines that are not as they are kept."""
+    changed = [*difflib.unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", n=0)]
     if changed:
         pytest.fail("\n".join([f"{len(changed)} lines of {name} changed:", *changed[:MOST]]))

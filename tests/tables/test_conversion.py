@@ -23,10 +23,10 @@ import skill_eval_nb as sen
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents.dialects import DIALECTS
 from skill_eval_nb.tables.conversion import Converted, convert
+from tests.cases import document
 from tests.checkout import ROOT
 from tests.corpus.build import expectations, graded, lay, parts, row
 from tests.tables.made import RUN, two_sides
-from tests.workspace.made_tools import inspect_log, trial
 
 BUNDLED = {
     "skill-creator": "skill-creator-workspace",
@@ -232,17 +232,24 @@ def test_a_case_loads_again_to_the_same(tmp_path, files):
     assert len({path.casefold() for path in folders}) == len(folders)
 
 
-INVALIDATED = inspect_log(["C"], {"skill": True})
-INVALIDATED["samples"][0]["invalidation"] = {"reason": "x"}
+SAMPLE = document("tools", "inspect: sample")
+TRIAL = document("tools", "harbor: trial") | {"verifier_result": {"rewards": {"reward": 0.5}}}
+
+
+def log(**fields: Any) -> dict[str, Any]:
+    """A log of inspect of a sample with these fields."""
+    return document("tools", "inspect: log") | {"samples": [SAMPLE | fields]}
+
+
 LEFT_OUT = ("own score", "pass rate is stated", "has no result", "the tool itself sums up")
 
 
 @pytest.mark.parametrize(
     ("files", "told"),
     [
-        ({"a.json": inspect_log(["C"], {"skill": True})}, [0, 1, 3]),
-        ({"a.json": INVALIDATED}, [0, 2, 3]),
-        ({"j/a/trial-result.json": trial("a", 0.5, [])}, [0]),
+        ({"a.json": log()}, [0, 1, 3]),
+        ({"a.json": log(invalidation={"reason": "x"})}, [0, 2, 3]),
+        ({"j/a/trial-result.json": TRIAL}, [0]),
         ({"iteration-1/eval-1/with_skill/run-1/grading.json": graded("pf")}, []),
     ],
 )

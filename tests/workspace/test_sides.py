@@ -11,8 +11,8 @@ import pytest
 
 import skill_eval_nb as sen
 from skill_eval_nb.documents.sides import find_side, is_side, side_in, without_side
+from tests.cases import document
 from tests.corpus.build import graded, lay
-from tests.workspace.made_tools import trial
 
 WITH, WITHOUT = "with_skill", "without_skill"
 NAMES = {
@@ -54,8 +54,10 @@ def _rows(*names: str) -> Files:
 
 
 def _harbor(*names: str) -> Files:
+    trial = document("tools", "harbor: trial")
     return {
-        f"jobs/{name}/{task}__1/result.json": trial(task, 1 - at / 2, None)
+        f"jobs/{name}/{task}__1/result.json": trial
+        | {"task_name": task, "verifier_result": {"rewards": {"reward": 1 - at / 2}}}
         for at, name in enumerate(names)
         for task in "ab"
     }
