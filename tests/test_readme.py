@@ -13,7 +13,8 @@ import pytest
 from skill_eval_nb.grading.structural import KINDS
 from tests.checkout import ROOT
 from tests.cli.calls import run
-from tests.grading.made import checked, lay
+from tests.corpus.build import lay
+from tests.grading.made import checked
 
 TEXT = (ROOT / "README.md").read_text()
 PAGES = "".join((ROOT / "docs" / "pages" / name).read_text() for name in ("ways.md", "widgets.md"))

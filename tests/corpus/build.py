@@ -29,7 +29,9 @@ def lay(root: Path, files: Mapping[str, Any]) -> Path:
     """Write files below a folder: text and bytes as they are, anything else as JSON.
 
     A name with braces is of several files: `eval-{1,2}/{with_skill,without_skill}/grading.json`.
+    Without any file it is an empty folder.
     """
+    root.mkdir(parents=True, exist_ok=True)
     for name, content in ((name, one) for names, one in files.items() for name in spread(names)):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,18 +30,9 @@ from skill_eval_nb.grading.judge import Case
 from skill_eval_nb.grading.sandbox import run_in_box
 from skill_eval_nb.grading.structural import check
 from skill_eval_nb.models.ask import Question
+from tests.corpus.build import lay
 
 MIB = 1024 * 1024
-
-
-def lay(folder: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write these files below a folder, line ends as they are."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def wanted(kind: str, **fields: Any) -> StructuralExpectation:
@@ -141,14 +131,6 @@ def running(mark: str) -> list[int]:
         if mark.encode() in command:
             found.append(int(entry.name))
     return found
-
-
-def until(true, seconds: float = 20.0) -> bool:
-    """Whether something comes true before a generous deadline."""
-    deadline = time.monotonic() + seconds
-    while not (come := true()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return come
 
 
 # ── runs to be judged, compared and analysed ──────────────────────────────────────────────────────

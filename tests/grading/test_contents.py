@@ -20,7 +20,8 @@ from skill_eval_nb.grading.contents import (
     picture_fault,
 )
 from tests.bubblewrap import needed
-from tests.grading.made import lay, pdf, picture
+from tests.corpus.build import lay
+from tests.grading.made import pdf, picture
 
 
 def text_of(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -29,16 +28,15 @@ from skill_eval_nb.grading.judge import (
     worst,
 )
 from skill_eval_nb.models import (
-    Meter,
     Tally,
     Usage,
-    connect,
     load_prices,
     worst_case,
 )
 from skill_eval_nb.models.ask import fault_text
-from tests.grading.made import case, judging, lay, picture
-from tests.models.scripted import Answer, Scripted, bad, good
+from tests.corpus.build import lay
+from tests.grading.made import case, judging, picture
+from tests.models.scripted import Answer, Scripted, bad, good, with_client
 
 JUDGE = Judge("claude-haiku-4-5")
 
@@ -95,17 +93,11 @@ def test_the_worst_is_no_less_than_all_calls_with_all_their_repeats(tmp_path, pe
 # ── what is answered ───────────────────────────────────────────────────────────────────────────
 
 
-def judged(of: Case, *answers: Answer, meter: Meter | None = None) -> tuple[Judging, list[Any]]:
+def judged(of: Case, *answers: Answer) -> tuple[Judging, list[Any]]:
     """The judging from these answers, and the requests."""
-
-    async def asked(server: Scripted) -> Judging:
-        async with connect(server.connection) as client:
-            ready = prepare(JUDGE, of)
-            return await judge(client, ready, 1, meter or Tally(), prices=load_prices())
-
-    with Scripted(answers) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
-        one = asyncio.run(asked(server))
+    ready, prices = prepare(JUDGE, of), load_prices()
+    with Scripted(answers) as server:
+        one = with_client(server, lambda to: judge(to, ready, 1, Tally(), prices=prices))
         return one, [json.loads(seen.body)["messages"][0]["content"] for seen in server.seen]
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from skill_eval_nb.grading.sandbox import Box, BoxLimits
 from tests.bubblewrap import needed
-from tests.grading.made import MIB, boxed, marker, python, running, until, wrapped_run
+from tests.grading.made import MIB, boxed, marker, python, running, wrapped_run
+from tests.running.made_jobs import until
 
 pytestmark = needed
 
@@ -142,7 +143,7 @@ def test_no_child_stays_behind(tmp_path, leave, kind):
     ran = boxed(tmp_path, leave.format(mark) + " echo left; exit 7", kind=kind)
     assert (ran.stdout, ran.exit_code, ran.ended) == (b"left\n", 7, "exit")
     assert ran.message == "The command ended with exit code 7."
-    assert until(lambda: not running(mark))  # without a box nobody waits for them
+    until(lambda: not running(mark))  # without a box nobody waits for them
 
 
 @pytest.mark.parametrize("command", ["kill 0; sleep 0.1; echo on", "kill -9 1; echo on"])
@@ -162,8 +163,8 @@ run_in_box(Box(Path({str(tmp_path)!r})),
 """
     caller = subprocess.Popen([sys.executable, "-c", code], cwd=".")
     try:
-        assert until(lambda: (tmp_path / "begun").exists() and len(running(mark)) > 1)
+        until(lambda: (tmp_path / "begun").exists() and len(running(mark)) > 1)
     finally:
         caller.send_signal(signal.SIGKILL)
         caller.wait()
-    assert until(lambda: not running(mark))
+    until(lambda: not running(mark))

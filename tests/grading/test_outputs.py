@@ -15,7 +15,8 @@ from skill_eval_nb import disk
 from skill_eval_nb.disk import NO_LINK, read_bytes
 from skill_eval_nb.grading.outputs import BadGlob, Outputs, list_outputs, match_pattern
 from skill_eval_nb.grading.structural import KINDS, OF_TRANSCRIPT
-from tests.grading.made import checked, lay
+from tests.corpus.build import lay
+from tests.grading.made import checked
 
 
 def test_only_regular_files_inside_are_outputs(tmp_path):

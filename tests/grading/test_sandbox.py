@@ -24,7 +24,8 @@ from skill_eval_nb.grading.sandbox import (
     why_not,
 )
 from tests.bubblewrap import needed
-from tests.grading.made import boxed, lay
+from tests.corpus.build import lay
+from tests.grading.made import boxed
 
 CANARY = "canary-5f1d2c"
 

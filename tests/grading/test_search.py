@@ -18,7 +18,8 @@ from skill_eval_nb.grading.search import (
     sought,
 )
 from skill_eval_nb.grading.structural import check
-from tests.grading.made import checked, lay, wanted
+from tests.corpus.build import lay
+from tests.grading.made import checked, wanted
 
 HANGING = {
     "overlapping choices": (r"^(a|aa)+$", "a" * 5000 + "!"),

@@ -24,8 +24,9 @@ from skill_eval_nb.grading.show import (
     uncover_names,
 )
 from skill_eval_nb.models.ask import Unanswered
+from tests.corpus.build import lay
 from tests.documents.generated import ANY_JSON
-from tests.grading.made import called, lay, pdf, picture, said
+from tests.grading.made import called, pdf, picture, said
 
 
 def text_of(showing: Showing) -> str:

@@ -21,7 +21,8 @@ from skill_eval_nb.grading.structural import (
     texts_named,
 )
 from tests.bubblewrap import needed
-from tests.grading.made import checked, lay, wanted
+from tests.corpus.build import lay
+from tests.grading.made import checked, wanted
 
 FILES = {
     "a.md": "",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
-from skill_eval_nb.models import BudgetSpent, Connection, Usage
+from skill_eval_nb.models import BudgetSpent, Client, Connection, Usage, connect
+
+T = TypeVar("T")
 
 REQUEST = {
     "model": "claude-haiku-4-5",
@@ -18,6 +21,8 @@ REQUEST = {
     "messages": [{"role": "user", "content": "Good day?"}],
 }
 KEY = "sk-secret-of-the-test"
+PATIENT = 30.0
+"""Seconds within which everything must have ended that has a deadline of seconds."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,16 @@ class Scripted:
 
     def wait(self, seconds: float) -> None:
         self._over.wait(seconds)
+
+
+def with_client(to: Scripted | Connection, work: Callable[[Client], Awaitable[T]]) -> T:
+    """What some work comes to with a client of a server."""
+
+    async def connected() -> T:
+        async with connect(to if isinstance(to, Connection) else to.connection) as client:
+            return await work(client)
+
+    return asyncio.run(asyncio.wait_for(connected(), PATIENT))
 
 
 class _Server(ThreadingHTTPServer):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from skill_eval_nb.models import Tally, connect, worst_case
+from skill_eval_nb.models import Tally, worst_case
 from skill_eval_nb.models.ask import (
     ATTEMPTS,
     TEXT,
@@ -23,7 +22,7 @@ from skill_eval_nb.models.ask import (
     fault_text,
     parse_answer,
 )
-from tests.models.scripted import Answer, Scripted, good, message, plain
+from tests.models.scripted import Answer, Scripted, good, message, plain, with_client
 
 
 def word(raw: Any) -> str:
@@ -48,14 +47,9 @@ EMPTY = good(json.dumps({"word": " "}))
 
 def asked(*answers: Answer) -> tuple[Answered[str], list[dict[str, Any]], Tally]:
     tally = Tally()
-
-    async def main(server: Scripted) -> Answered[str]:
-        async with connect(server.connection) as client:
-            return await ask(client, QUESTION, tally)
-
-    with Scripted(answers) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
-        return asyncio.run(main(server)), [json.loads(one.body) for one in server.seen], tally
+    with Scripted(answers) as server:
+        answered = with_client(server, lambda client: ask(client, QUESTION, tally))
+        return answered, [json.loads(one.body) for one in server.seen], tally
 
 
 def test_a_refused_answer_is_asked_for_again_with_what_was_wrong() -> None:

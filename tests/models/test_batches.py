@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -20,7 +18,6 @@ from skill_eval_nb.models import (
     Tally,
     Usage,
     batches,
-    connect,
     load_prices,
     worst_case,
 )
@@ -36,9 +33,8 @@ from tests.models.scripted import (
     bad,
     message,
     plain,
+    with_client,
 )
-
-T = TypeVar("T")
 
 
 class Keeper:
@@ -74,14 +70,6 @@ class Keeper:
             error = {"type": "invalid_request_error", "message": "max_tokens: too many"}
             result["error"] = {"type": "error", "error": error, "request_id": "req_1"}
         return {"custom_id": item["custom_id"], "result": result}
-
-
-def with_client(server: Scripted, does: Callable[[Client], Awaitable[T]]) -> T:
-    async def connected() -> T:
-        async with connect(server.connection) as client:
-            return await does(client)
-
-    return asyncio.run(connected())
 
 
 def named(*names: str) -> dict[str, dict[str, Any]]:

@@ -18,6 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skill_eval_nb.models import (
+    Client,
     Connection,
     Meter,
     ModelFault,
@@ -25,7 +26,6 @@ from skill_eval_nb.models import (
     StandIn,
     Tally,
     Usage,
-    connect,
     worst_case,
 )
 from skill_eval_nb.models import client as retry
@@ -43,10 +43,8 @@ from tests.models.scripted import (
     message,
     page,
     plain,
+    with_client,
 )
-
-PATIENT = 30.0
-"""Seconds within which everything must have ended that has a deadline of seconds."""
 
 
 @pytest.fixture(autouse=True)
@@ -57,12 +55,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "LONGEST", 0.05)
 
 
-def send(to: Scripted, meter: Meter | None = None, deadline: float = 20.0, **more: Any) -> Reply:
-    async def sent() -> Reply:
-        async with connect(to.connection) as client:
-            return await client.send(REQUEST | more, meter=meter or Tally(), deadline=deadline)
-
-    return asyncio.run(asyncio.wait_for(sent(), PATIENT))
+def send(to: Any, meter: Meter | None = None, deadline: float = 20.0, **more: Any) -> Reply:
+    how = {"meter": meter or Tally(), "deadline": deadline}
+    return with_client(to, lambda client: client.send(REQUEST | more, **how))
 
 
 def fault_of(to: Any, meter: Meter | None = None, deadline: float = 20.0) -> ModelFault:
@@ -166,9 +161,9 @@ def test_a_trickle_of_bytes_does_not_outlast_the_deadline():
     assert "No answer came" in fault.message
 
 
-def at_port(listening: socket.socket) -> Any:
+def at_port(listening: socket.socket) -> Connection:
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    return SimpleNamespace(connection=Connection(url, "KEY_OF_THE_TEST"))
+    return Connection(url, "KEY_OF_THE_TEST")
 
 
 def test_a_server_that_is_not_there_bills_nothing():
@@ -183,18 +178,17 @@ def test_a_server_that_is_not_there_bills_nothing():
 def test_a_cancelled_call_may_be_billed():
     tally = Tally()
 
-    async def cancelled(server: Scripted) -> None:
-        async with connect(server.connection) as client:
-            task = asyncio.create_task(client.send(REQUEST, meter=tally, deadline=50.0))
-            while not server.seen:  # noqa: ASYNC110 -- it is seen by another thread
-                await asyncio.sleep(0.01)
-            assert tally.open == worst_case(REQUEST)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+    async def cancelled(client: Client) -> None:
+        task = asyncio.create_task(client.send(REQUEST, meter=tally, deadline=50.0))
+        while not server.seen:  # noqa: ASYNC110 -- it is seen by another thread
+            await asyncio.sleep(0.01)
+        assert tally.open == worst_case(REQUEST)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
 
     with Scripted([SILENCE]) as server:
-        asyncio.run(asyncio.wait_for(cancelled(server), PATIENT))
+        with_client(server, cancelled)
     assert (tally.assumed, tally.open) == (worst_case(REQUEST), Usage())
 
 
@@ -211,7 +205,7 @@ def test_a_cancelled_call_may_be_billed():
 def test_without_a_key_nothing_is_sent_and_its_name_is_told(monkeypatch, value: str, says: str):
     monkeypatch.setenv("KEY_OF_THE_TEST", value)
     connection = Connection("https://models.invalid", "KEY_OF_THE_TEST")
-    fault = fault_of(SimpleNamespace(connection=connection))
+    fault = fault_of(connection)
     assert (fault.kind, fault.message) == ("key", connection.why_not())
     assert says in fault.message
     assert "very" not in fault.message

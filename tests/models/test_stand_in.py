@@ -19,7 +19,7 @@ from skill_eval_nb.models.stand_in import StandIn
 from skill_eval_nb.models.stand_in.agent import draft_run
 from skill_eval_nb.models.stand_in.answers import see_work
 from skill_eval_nb.models.stand_in.app import App, transport
-from tests.grading.made import lay
+from tests.corpus.build import lay
 from tests.stand_in import RiggedStandIn
 
 TOOLS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from skill_eval_nb.models import Connection, Prices, StandIn, Usage
 from skill_eval_nb.models.usage import Rates
 from skill_eval_nb.running import Execution, Plan, Task, plan_runs
 from skill_eval_nb.running.spec import Missing
+from tests.corpus.build import lay
 
 SKILL = "---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\nWrite them.\n"
 
@@ -106,16 +106,13 @@ def make_skill(folder: Path, evals: list[dict[str, Any]] | None = None, **suite:
     files = {
         "SKILL.md": SKILL,
         "scripts/help.py": "print('help')\n",
-        "evals/evals.json": json.dumps({"evals": EVALS if evals is None else evals, **suite}),
+        "evals/evals.json": {"evals": EVALS if evals is None else evals, **suite},
         "evals/files/log.txt": "fix: clocks\n",
         "trigger-eval-set.json": "[]",
         "notes-workspace/iteration-1/benchmark.json": "{}",
         "__pycache__/x.pyc": "",
     }
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content)
-    return folder
+    return lay(folder, files)
 
 
 def plan(folder: Path, **options: Any) -> Plan:

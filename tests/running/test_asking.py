@@ -43,14 +43,13 @@ def asked(questions: Iterable[Question[str]], terms: Terms, keep: Any = lambda _
     return ask_all([item(one) for one in questions], terms)
 
 
-def test_one_that_fails_takes_nothing_from_the_others(monkeypatch) -> None:
+def test_one_that_fails_takes_nothing_from_the_others() -> None:
     def say(seen: Seen) -> Any:
         key = json.loads(seen.body)["metadata"]["user_id"]
         if key == "q3":
             return bad(400, words="not this one")
         return good(json.dumps({} if key == "q1" else {"word": "yes"}))
 
-    monkeypatch.setenv("KEY_OF_THE_TEST", "sk-secret-of-the-test")
     with Scripted(say) as server:
         got = asked([question(n) for n in range(4)], Terms(server.connection))
     assert sorted(got.values) == ["q0", "q2"]
