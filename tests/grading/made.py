@@ -77,18 +77,22 @@ def pdf(words: str) -> bytes:
 
 
 def said(text: str) -> dict[str, Any]:
-    return {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
+    return event("assistant", {"type": "text", "text": text})
 
 
-def called(name: str, result: str, *, failed: bool = False, **given: Any) -> list[dict[str, Any]]:
-    """A call of a tool, and what it gave."""
+def event(role: str, block: dict[str, Any]) -> dict[str, Any]:
+    """A line of a transcript."""
+    return {"type": role, "message": {"role": role, "content": [block]}}
+
+
+def called(
+    name: str, result: str | None, *, failed: bool = False, **given: Any
+) -> list[dict[str, Any]]:
+    """A call of a tool, and what it gave, where that is known."""
     id_ = f"t-{name}-{given}"
-    block = {"type": "tool_use", "id": id_, "name": name, "input": given}
     done = {"type": "tool_result", "tool_use_id": id_, "content": result, "is_error": failed}
-    return [
-        {"type": "assistant", "message": {"content": [block]}},
-        {"type": "user", "message": {"content": [done]}},
-    ]
+    use = event("assistant", {"type": "tool_use", "id": id_, "name": name, "input": given})
+    return [use] if result is None else [use, event("user", done)]
 
 
 # ── boxes ─────────────────────────────────────────────────────────────────────────────────────────

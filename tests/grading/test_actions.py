@@ -15,7 +15,7 @@ from skill_eval_nb.grading.structural import OF_TRANSCRIPT
 from tests.cli.calls import run
 from tests.corpus.build import lay
 from tests.documents.generated import ANY_JSON
-from tests.grading.made import checked
+from tests.grading.made import called, checked, said
 
 CALLS = [
     [("Skill", {"skill": "tidy"})],
@@ -29,30 +29,16 @@ SPENT = 500
 """Tokens of five answers."""
 
 
-def answers() -> list[dict[str, Any]]:
-    said = []
-    for turn, calls in enumerate(CALLS, 1):
-        blocks = [
-            {"type": "tool_use", "id": f"c{turn}{n}", "name": name, "input": given}
-            for n, (name, given) in enumerate(calls)
-        ]
-        said.append({"role": "assistant", "content": blocks})
-        for block in blocks:
-            result = {"type": "tool_result", "tool_use_id": block["id"], "content": "done"}
-            said.append({"role": "user", "content": [result]})
-    return [*said, {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}]
-
-
 def stream() -> list[dict[str, Any]]:
     """As Claude Code and our executors write it: an answer's blocks come as events of their own."""
     events: list[dict[str, Any]] = [{"type": "system", "subtype": "init", "skills": ["my:tidy"]}]
-    for place, message in enumerate(answers()):
-        about = {"id": f"m{place}", "usage": USAGE} if message["role"] == "assistant" else {}
-        for block in message["content"]:
-            one = {**message, **about, "content": [block]}
-            events.append({"type": message["role"], "message": one})
+    for turn, calls in enumerate(CALLS):
+        pairs = [called(name, "done", **given) for name, given in calls]
+        for use, _ in pairs:
+            use["message"] |= {"id": f"m{turn}", "usage": USAGE}
+        events += [event for events_of in zip(*pairs, strict=True) for event in events_of]
     spent = {**USAGE, "input_tokens": SPENT - USAGE["output_tokens"]}
-    return [*events, {"type": "result", "subtype": "success", "usage": spent}]
+    return [*events, said("Done."), {"type": "result", "subtype": "success", "usage": spent}]
 
 
 def trajectory() -> dict[str, Any]:
@@ -131,12 +117,9 @@ def test_every_form_gives_the_same_verdicts(form: str, tmp_path: Any) -> None:
 SKILL_MD = "---\nname: tidy\ndescription: Tidies.\n---\n"
 
 
-def call(name: str, result: str | None, *, failed: bool = False, **given: Any) -> str:
+def call(name: str, result: str | None, **more: Any) -> str:
     """A transcript of one call, and of what it gave."""
-    block = {"type": "tool_use", "id": "c", "name": name, "input": given}
-    done = {"type": "tool_result", "tool_use_id": "c", "content": result, "is_error": failed}
-    events = [{"role": "assistant", "content": [block]}, {"role": "user", "content": [done]}]
-    return lines(events[: 1 if result is None else 2])
+    return lines(called(name, result, **more))
 
 
 OFFERED = lines([{"type": "system", "subtype": "init", "skills": []}])
@@ -300,14 +283,10 @@ def session(*, is_wrong: bool) -> list[dict[str, Any]]:
     """One of which a call failed or not; its prose speaks of errors either way."""
     prose = "I saw this:\nError: boom\nTraceback (most recent call last):\nso I fixed it."
     result = "Exit code 1\nboom: No such file or directory"
-    made = call("Bash", result, failed=is_wrong, command="boom").splitlines()
-    said, done = map(json.loads, made)
-    said["content"].insert(0, {"type": "text", "text": prose})
-    return [
-        {"type": "system", "subtype": "init"},
-        *({"type": one["role"], "message": one} for one in (said, done)),
-        {"type": "result", "subtype": "success", "is_error": False, "result": prose},
-    ]
+    use, done = called("Bash", result, failed=is_wrong, command="boom")
+    use["message"]["content"].insert(0, {"type": "text", "text": prose})
+    end = {"type": "result", "subtype": "success", "is_error": False, "result": prose}
+    return [{"type": "system", "subtype": "init"}, use, done, end]
 
 
 DEEP: dict[str, Any] = {"content": None}

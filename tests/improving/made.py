@@ -19,6 +19,8 @@ from skill_eval_nb.models.usage import Rates
 from skill_eval_nb.running import grade_stored
 from skill_eval_nb.tables import load
 from tests.corpus.build import graded, lay
+from tests.grading.made import called
+from tests.grading.made import said as told
 from tests.stand_in import RiggedStandIn
 
 SIDES = NEW, OLD = ("with_skill", "without_skill")
@@ -166,10 +168,8 @@ SUITE: list[dict[str, Any]] = [
 
 def suite(folder: Path, evals: Any = SUITE, *, name: str = "evals.json") -> Path:
     """A suite's file."""
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"skill_name": "notes", "evals": evals}, indent=2) + "\n")
-    return path
+    text = json.dumps({"skill_name": "notes", "evals": evals}, indent=2)
+    return lay(folder, {name: f"{text}\n"}) / name
 
 
 def draft(
@@ -230,18 +230,12 @@ def ledgers(
 
 def _transcript(run: Path, side: str) -> str:
     """What an executor did: with the skill it opened it, and its notes repeat a line of it."""
-    use = {"type": "tool_use", "id": "t1", "name": "Skill", "input": {"skill": "ledger-keeper"}}
-    opened = [
-        ("assistant", [use]),
-        ("user", [{"type": "tool_result", "tool_use_id": "t1", "content": SKILL}]),
+    events = [
+        *(called("Skill", SKILL, skill="ledger-keeper") if side == NEW else ()),
+        told(f"As {EXECUTOR} I work {side} in {run}/outputs; I note:\n{LINE}"),
+        told("The ledger of ledger-keeper-workspace/iteration-1 is in answer.md"),
     ]
-    said = [
-        *(opened if side == NEW else ()),
-        ("assistant", f"As {EXECUTOR} I work {side} in {run}/outputs; I note:\n{LINE}"),
-        ("assistant", "The ledger of ledger-keeper-workspace/iteration-1 is in answer.md"),
-    ]
-    lines = [{"type": role, "message": {"role": role, "content": text}} for role, text in said]
-    return "\n".join(map(json.dumps, lines))
+    return "\n".join(map(json.dumps, events))
 
 
 def offline(prefers: Any = "better", **fields: Any) -> Connection:

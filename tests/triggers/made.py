@@ -11,6 +11,8 @@ from typing import Any
 from skill_eval_nb.models import Usage
 from skill_eval_nb.running import Execution, Task
 from skill_eval_nb.triggers import Measured, Query, measure
+from tests.corpus.build import lay
+from tests.grading.made import called
 
 BODY = "# Kites\n\nFold the paper twice along its longest side.\nTie the string to the cross.\n"
 
@@ -22,10 +24,8 @@ def make_skill(
     folder: Path, name: str = "", description: str = "Builds kites.", body: str = BODY
 ) -> Path:
     """A skill's folder, of its name."""
-    folder.mkdir(parents=True)
-    text = f"---\nname: {name or folder.name}\ndescription: {description}\n---\n\n{body}"
-    (folder / "SKILL.md").write_text(text, "utf-8")
-    return folder
+    head = f"---\nname: {name or folder.name}\ndescription: {description}\n---\n\n"
+    return lay(folder, {"SKILL.md": head + body})
 
 
 QUERIES = [Query(f"Builds of kites, number {n}", should_trigger=True) for n in range(8)]
@@ -45,22 +45,12 @@ class Told:
         return self.run(task)
 
 
-def used(name: str, number: int = 1, **given: Any) -> dict[str, Any]:
-    block = {"type": "tool_use", "id": str(number), "name": name, "input": given}
-    return {"type": "assistant", "message": {"content": [block]}}
-
-
-def gave(text: str, number: int = 1, *, is_error: bool = False) -> dict[str, Any]:
-    block = {"type": "tool_result", "tool_use_id": str(number), "content": text}
-    return {"type": "user", "message": {"content": [{**block, "is_error": is_error}]}}
-
-
 def went(*events: Mapping[str, Any], skill_used: bool | None = False, **more: Any) -> Execution:
     """A run that came to its end."""
     return replace(Execution("done", None, events, Usage(), 0.0, skill_used), **more)
 
 
-OPENED = went(used("Skill", skill="kites"), gave("Launching skill: kites"), skill_used=True)
+OPENED = went(*called("Skill", "Launching skill: kites", skill="kites"), skill_used=True)
 
 
 def measured(root: Path, *queries: Query, run: Any = None, **options: Any) -> Measured:

@@ -24,22 +24,21 @@ from skill_eval_nb.triggers.attempt import (
     staged,
 )
 from tests import bubblewrap
+from tests.grading.made import called
 from tests.stand_in import RiggedStandIn
 from tests.triggers.made import (
     FLY,
     OPENED,
     QUERIES,
     ROW,
-    gave,
     lines,
     make_skill,
     measured,
     outcomes,
-    used,
     went,
 )
 
-ASTRAY = went(used("Bash", command="ls"))
+ASTRAY = went(*called("Bash", None, command="ls"))
 BROKEN = went(status="errored", reason="it fell over")
 
 
@@ -170,10 +169,11 @@ def test_a_description_is_replaced_in_the_copy_alone(tmp_path):
 OFFERED = {"kites", "boats", "pdf"}
 
 
-TOOL = used("Bash", 1, command="ls"), gave("a", 1)
-READ = used("Read", file_path="/skills/boats/SKILL.md"), gave("---")
-BOATS = used("Skill", 2, skill="boats"), gave("Launching skill: boats", 2)
-LONG = used("Bash", 1, command="ls  -l\n" + "x" * 200), gave("a", 1), used("Read", 2)
+TOOL = called("Bash", "a", command="ls")
+READ = called("Read", "---", file_path="/skills/boats/SKILL.md")
+BOATS = called("Skill", "Launching skill: boats", skill="boats")
+BEFORE = called("Skill", "Launching", skill="x:boats")
+LONG = called("Bash", "a", command="ls  -l\n" + "x" * 200) + called("Read", None)
 LIMIT = "The run had not finished after 180 seconds, its limit."
 
 
@@ -185,12 +185,7 @@ LIMIT = "The run had not finished after 180 seconds, its limit."
         (went(*READ), "not triggered", ("boats",), "opened the skill boats"),
         (went(*TOOL, status="errored", reason=LIMIT), "errored", (), "used Bash: ls"),
         (went(skill_used=None), "errored", (), "answered at once"),
-        (
-            went(used("Skill", skill="x:boats"), gave("Launching")),
-            "not triggered",
-            (),
-            "used Skill: x:boats",
-        ),
+        (went(*BEFORE), "not triggered", (), "used Skill: x:boats"),
         (went(), "not triggered", (), "answered at once"),
         (went(*LONG), "not triggered", (), f"used Bash: ls -l {'x' * 200}"),
     ],
@@ -208,14 +203,14 @@ def test_what_a_run_did_is_told_and_a_broken_one_is_never_one_that_did_not_trigg
 
 
 def test_a_short_name_inside_a_path_is_no_trigger():
-    for use in (
-        used("Bash", command="cat /a/pdf/b"),
-        used("Read", file_path="/a/pdf/notes.md"),
-        used("Read", file_path="/skills/pdf"),
-        used("Write", file_path="/skills/pdf/SKILL.md", content="pdf"),
-        used("Bash", command="ls /skills/pdf/SKILL.md"),
+    for name, given in (
+        ("Bash", {"command": "cat /a/pdf/b"}),
+        ("Read", {"file_path": "/a/pdf/notes.md"}),
+        ("Read", {"file_path": "/skills/pdf"}),
+        ("Write", {"file_path": "/skills/pdf/SKILL.md", "content": "pdf"}),
+        ("Bash", {"command": "ls /skills/pdf/SKILL.md"}),
     ):
-        run = went(use, gave("done"))
+        run = went(*called(name, "done", **given))
         assert (outcome_of(run)[0], opened_in(run, "pdf", OFFERED)) == ("not triggered", ())
 
 
@@ -236,7 +231,7 @@ def test_what_an_attempt_says_it_cost_counts_though_it_cannot_be_written(tmp_pat
 
 def test_texts_that_no_page_table_or_terminal_holds_are_made_fit(tmp_path):
     odd = Query("<script>\ud800 fly \x1b[31mred", should_trigger=True)
-    run = went(used("Bash", command="<img src=x>\udfff \x1b[2J"))
+    run = went(*called("Bash", None, command="<img src=x>\udfff \x1b[2J"))
     found, again = (
         measured(tmp_path, odd, run=lambda task: run, description="<b>builds</b>") for _ in "12"
     )

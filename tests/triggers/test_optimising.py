@@ -21,6 +21,7 @@ from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers import Query, optimise, write_description
 from tests.corpus.build import lay
+from tests.grading.made import called
 from tests.stand_in import RiggedStandIn
 from tests.triggers.made import (
     FLY,
@@ -28,12 +29,10 @@ from tests.triggers.made import (
     ROW,
     Told,
     about,
-    gave,
     lines,
     make_skill,
     measured,
     outcomes,
-    used,
     went,
 )
 
@@ -48,7 +47,7 @@ def routed(task):
     name = best_skill(task.prompt, listed)
     if name is None:
         return went()
-    events = (used("Skill", skill=name), gave(f"Launching skill: {name}"))
+    events = called("Skill", f"Launching skill: {name}", skill=name)
     return went(*events, skill_used=name == task.skill.name)
 
 
