@@ -157,7 +157,7 @@ def test_diff_from_the_verdict_to_the_evidence(browser, tmp_path):
 
 def test_drafts_from_a_suggestion_to_the_file(browser, tmp_path):
     path = drafts.workspace(tmp_path)
-    made = drafts.panel(path, "drafts", "change", "suggestions")
+    made = sen.drafts(path)
     with staged(browser, made, *NARROW) as stage:
         page = stage.page
         page.get_by_text("24 runs").first.wait_for()

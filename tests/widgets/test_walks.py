@@ -1,9 +1,10 @@
 """Walks through the widgets, in `tests/kept/walk_*.txt`: what somebody does, and then sees.
 
 Each step is a line. `= …` opens a widget with what it is given. `> …` sends an action, as the page
-would; `* …` does what the first element with that label is for. `! …` writes or removes a file, as
-another program would. All are in JSON, in which `~/` is the walk's own folder. Below a step are its
-effects: new text on the page, new attributes of its elements, and changed files. To try something
+would; `* …` does what the first element with that label is for. `! …` writes a file, or removes
+what is there, as another program would; `^ …` says that something has landed in a folder. All are
+in JSON, in which `~/` is the walk's own folder. Below a step are its effects, once all work has
+ended: new text on the page, new attributes of its elements, and changed files. To try something
 else, add such lines and write the effects anew (see `tests/golden.py`).
 """
 
@@ -13,6 +14,7 @@ import datetime as dt
 import difflib
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from skill_eval_nb.stats.values import RUN
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.show.transcript import show_transcript
 from skill_eval_nb.widgets.ui import Panel, h
+from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.charts import worlds
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
@@ -113,7 +116,9 @@ OPENED: dict[str, Callable[..., Panel]] = {
     "triggers": lambda home: sen.trigger_panel(trigger.demo_skill(home)),
     "no triggers": lambda home: sen.trigger_panel(make_skill(home / "kites")),
     "no drafts": lambda home: sen.drafts(home / "none"),
-    "first evals": lambda home: sen.drafts(sen.draft_evals(make_skill(home / "kites"), n=3)),
+    "first evals": lambda home, **given: sen.drafts(
+        sen.draft_evals(make_skill(home / "kites"), **given)
+    ),
     "run of": lambda _, **tables: sen.show(runs.workspace(**tables), tuple(runs.KEY)),
     "file": file_in,
     "transcript": transcript_in,
@@ -123,9 +128,13 @@ OPENED: dict[str, Callable[..., Panel]] = {
 
 
 def read_files(home: Path) -> dict[str, str]:
-    """What the small files are, by their paths."""
-    files = (path for path in sorted(home.rglob("*")) if path.is_file())
-    return {f"{path.relative_to(home)}": path.read_text(errors="replace") for path in files}
+    """What the small files are, by their paths; those in hidden folders are nobody's to look at."""
+    paths = {f"{path.relative_to(home)}": path for path in sorted(home.rglob("*"))}
+    return {
+        name: path.read_text(errors="replace")
+        for name, path in paths.items()
+        if path.is_file() and not re.search(r"(^|/)\.", name)
+    }
 
 
 def describe(panel: Panel, home: Path, files: dict[str, str]) -> list[str]:
@@ -170,11 +179,21 @@ def act_of(panel: Panel, way: str, name: str, given: list[Any]) -> tuple[Any, ..
 
 
 def write(path: Path, words: str | None) -> None:
-    """Write a file, as others do meanwhile, or remove it."""
-    if words is None:
-        path.unlink()
+    """Write a file, as others do meanwhile, or remove what is there."""
+    if words is not None:
+        lay(path.parent, {path.name: words})
+    elif path.is_dir():
+        shutil.rmtree(path)
     else:
-        path.write_text(words)
+        path.unlink()
+
+
+def wait_for(panel: Panel) -> None:
+    """Wait until all that was begun has ended, and is shown."""
+    assert panel.settle()
+    for begun in ("tasks", "_judgings"):
+        assert all(task.ended.wait(120) for task in getattr(panel, begun, {}).values())
+    assert panel.settle()
 
 
 def walk(lines: list[str], folder: Path) -> Iterator[str]:
@@ -195,9 +214,11 @@ def walk(lines: list[str], folder: Path) -> Iterator[str]:
             files = read_files(home)
         elif way == "!":
             write(home / name, *given)
+        elif way == "^":
+            tell_landed(home / name)
         else:
             panel.do(*act_of(panel, way, name, given))
-        assert panel.settle()
+        wait_for(panel)
         now = describe(panel, home, files)
         changes = [*difflib.unified_diff(before, now, n=0, lineterm="")][2:]
         gone = [one for one in changes if one.startswith("-")]
@@ -212,5 +233,5 @@ WALKS = sorted(path.stem for path in KEPT.glob("walk_*.txt"))
 @pytest.mark.parametrize("name", WALKS)
 def test_what_is_done_shows_what_it_did(name: str, tmp_path: Path) -> None:
     lines = (KEPT / f"{name}.txt").read_text().splitlines()
-    steps = [line for line in lines if line and line[0] in "=>*!"]
+    steps = [line for line in lines if line and line[0] in "=>*!^"]
     hold(name, walk(steps, tmp_path))
