@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
+from tests.cases import Case, case, cases
 from tests.checkout import ROOT
-from tests.corpus import build
+from tests.corpus.build import lay
+from tests.golden import lines_of
 
 PAGE = (ROOT / "docs" / "pages" / "own_layout.md").read_text()
-
-
-def lay(folder: Path, files: Mapping[str, Any]) -> Path:
-    """Files of JSON; a list under a name that ends in `.jsonl` a line each."""
-    lines = {
-        name: "\n".join(map(json.dumps, rows))
-        for name, rows in files.items()
-        if name.endswith(".jsonl")
-    }
-    return build.lay(folder, {**files, **lines})
 
 
 def rates(ws: sen.Workspace) -> dict[str, list[float | None]]:
@@ -45,89 +35,6 @@ def codes(ws: sen.Workspace) -> dict[str, str]:
 
 
 GRADED = {"expectations": [{"text": "x", "passed": True}]}
-SIDES = (("new", True), ("old", False))
-
-
-def both(name: str, made: Callable[[bool], Any]) -> dict[str, Any]:
-    """A file a side, by whether the side is the better one."""
-    return {name.format(side): made(ok) for side, ok in SIDES}
-
-
-def each(made: Callable[[str, bool], Any]) -> list[Any]:
-    """A row a side."""
-    return [made(side, ok) for side, ok in SIDES]
-
-
-def checks(name: str, verdict: str, ok: bool) -> list[dict[str, Any]]:
-    """Two checks, of which the better side alone passes the second."""
-    return [{name: "a", verdict: True}, {name: "b", verdict: ok}]
-
-
-def line(target: str, at: str, *ok: bool) -> dict[str, Any]:
-    found = [{"text": f"check {n}", "passed": passed} for n, passed in enumerate(ok)]
-    graders = [{"name": "rubric", "score": 1, "target": "judge", "assertions": found}]
-    about = {"timestamp": at, "test_id": "t", "target": target, "duration_ms": 7000}
-    return about | {"scores": graders}
-
-
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "One file per case, with its own scores": both(
-        "results/{}/e/results.json", lambda ok: {"results": checks("name", "passed", ok)}
-    ),
-    "Counts by concern": {
-        "rows.json": {
-            "rows": each(
-                lambda arm, ok: (
-                    {"eval_id": "e", "arm": arm}
-                    | {"concerns": {"find": [1 + 2 * ok, 4], "fix": [int(ok), 1]}}
-                )
-            )
-        }
-    },
-    "A list of criteria": both(
-        "{}/grading.json", lambda ok: [{"id": "e", "acceptance": checks("criterion", "met", ok)}]
-    ),
-    "Eval and side in one name": {
-        "grading.json": each(
-            lambda side, ok: {"run": f"e/{side}", "coverage": 0.5 + ok / 2, "sec": 3}
-        )
-    },
-    "Time and tokens next to the verdicts": both(
-        "{}.json",
-        lambda ok: {
-            "results": [{"eval": "a", "passed": True}, {"eval": "b.1", "passed": ok}],
-            "per_eval": {"a": {"seconds": 3, "tokens": 40}, "b.1": {"seconds": 5}},
-        },
-    ),
-    "Figures by eval": {
-        "summary.json": both("{}", lambda ok: {"per_eval": {"e": {"passed": 1 + ok, "total": 2}}})
-    },
-    "lm-evaluation-harness": both(
-        "{}/org__m/samples_gsm8k_2026-01-02T03-04-05.jsonl",
-        lambda ok: [
-            {"doc_id": n, "target": str(n), "exact_match": float(ok or not n)} for n in (0, 1)
-        ],
-    ),
-    "agentv": {
-        "results/2026-07-05/index.jsonl": [
-            line("pi", "10:00", True, True),
-            line("pi", "10:01", True, False),
-            line("bare", "10:02", False, False),
-        ]
-    },
-}
-RIGHT: dict[str, dict[str, list[float]]] = {
-    "Counts by concern": {"e new": [0.8], "e old": [0.2]},
-    "Time and tokens next to the verdicts": {
-        "a new": [1.0],
-        "b.1 new": [1.0],
-        "a old": [1.0],
-        "b.1 old": [0.0],
-    },
-    "lm-evaluation-harness": {"0 new": [1.0], "1 new": [1.0], "0 old": [1.0], "1 old": [0.0]},
-    "agentv": {"t pi": [1.0, 0.5], "t bare": [0.0]},
-}
-"""The pass rates of each; of all others those of one eval, of which the old side passes half."""
 
 
 def call_of(example: str) -> str:
@@ -137,53 +44,33 @@ def call_of(example: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("case", cases("own_layout"))
 def test_the_examples_of_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
-    monkeypatch.chdir(lay(tmp_path, EXAMPLES[example]))
+    monkeypatch.chdir(lay(tmp_path / "ws", case.files))
     told: dict[str, Any] = {"sen": sen}
-    exec(call_of(example), told)
+    exec(call_of(case.title), told)
     ws = told["ws"]
-    assert rates(ws) == RIGHT.get(example, {"e new": [1.0], "e old": [0.5]})
-    assert set(codes(ws)) <= {"columns", "varies", "counted"}
-    if example.startswith("Time"):
-        assert ws.runs["time_seconds"].to_list() == [3.0, 5.0, 3.0, 5.0]
-        assert ws.runs["tokens"].drop_nulls().to_list() == [40, 40]
-    if example == "agentv":
-        assert ws.runs["time_seconds"].to_list() == [7.0, 7.0, 7.0]
-    if example.startswith("lm"):
-        assert set(ws.runs.select("executor_model", "skill").rows()) == {("org__m", "gsm8k")}
+    runs = "eval_id configuration run_number pass_rate time_seconds tokens executor_model skill"
+    queries = "description query should_trigger triggered runs"
+    case.hold(
+        [
+            *lines_of(ws.runs.select(runs.split()).to_dict(as_series=False), "runs"),
+            *lines_of(ws.triggers.select(queries.split()).to_dict(as_series=False), "triggers"),
+            *ws.problems["code"],
+        ]
+    )
 
 
-def test_rows_that_are_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each with what was expected and what happened; `none` is not triggered, rows are runs."""
-    rows = [
-        {"id": "fix my PDF", "should_trigger": True, "picked": "pdf"},
-        {"id": "fix my PDF", "should_trigger": True, "picked": "none"},
-        {"id": "a poem", "should_trigger": False, "picked": "none"},
-    ]
-    files = {"triggers.json": {"v1": {"rows": rows}, "v2": {"rows": rows[2:]}}}
-    monkeypatch.chdir(lay(tmp_path, files))
-    told: dict[str, Any] = {"sen": sen}
-    exec(call_of("Trigger results"), told)
-    columns = ("description", "query", "should_trigger", "triggered", "runs")
-    assert told["ws"].triggers.select(columns).rows() == [
-        ("v1", "fix my PDF", True, 1, 2),
-        ("v1", "a poem", False, 0, 1),
-        ("v2", "a poem", False, 0, 1),
-    ]
-    assert set(codes(told["ws"])) == {"columns"}
-
-
-def case(**results: str) -> dict[str, Any]:
+def checked(**results: str) -> dict[str, Any]:
     return {"checks": [{"name": name, "result": result} for name, result in results.items()]}
 
 
 CASES: dict[str, Any] = {
-    "on/a/run-1.json": case(c1="met", c2="met"),
-    "on/a/run-2.json": case(c1="met") | {"tokens": 9},
-    "off/a/run-1.json": case(c1="met", c2="missing"),
+    "on/a/run-1.json": checked(c1="met", c2="met"),
+    "on/a/run-2.json": checked(c1="met") | {"tokens": 9},
+    "off/a/run-1.json": checked(c1="met", c2="missing"),
 }
 TOML = """files = "{configuration}/{eval}/run-{run}.json"
 rows = "checks[*]"
@@ -291,7 +178,9 @@ def test_where_nothing_can_be_loaded_a_call_is_proposed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example: str
 ) -> None:
     """It names the files, can be run as it stands, and gives what it says."""
-    monkeypatch.chdir(lay(tmp_path, EXAMPLES[example] | {"notes.json": {"a": [{"b": 1}]}}))
+    monkeypatch.chdir(
+        lay(tmp_path, case("own_layout", example).files | {"notes.json": {"a": [{"b": 1}]}})
+    )
     with pytest.raises(sen.NothingToLoad) as caught:
         sen.load(".")
     path, gives = PROPOSED[example]

@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import skill_eval_nb as sen
+from tests.cases import Case, cases
 from tests.checkout import ROOT
+from tests.golden import lines_of
 
 ROWS = [
     {"task": task, "arm": arm, "trial": trial, "reward": reward, "model": "m", "wall_ms": 1500}
@@ -151,99 +153,14 @@ def test_a_broken_file_ends_in_a_reason(tmp_path: Path, name: str, data: bytes) 
             sen.from_table(tmp_path / name)
 
 
-def met(*words: Any, **more: Any) -> list[dict[str, Any]]:
-    """Checks of one run, by what is said of each."""
-    about = {"task": "t", "arm": "a", "rep": 1}
-    return [about | {"item": f"c {n}", "verdict": word} | more for n, word in enumerate(words)]
-
-
-def runs(*values: Any, name: str = "reward") -> list[dict[str, Any]]:
-    """A run each, of an eval of its own, with a figure."""
-    return [{"task": f"t{n}", "arm": "a", name: value} for n, value in enumerate(values)]
-
-
-def changed(name: str, value: Any) -> list[dict[str, Any]]:
-    return [{**row, name: value(row[name])} for row in ROWS]
-
-
-REWARDS = [row["reward"] for row in ROWS]
-PAIRS = [{"lint": False, "tests": {"passed": 3, "total": 4}, "task": "a", "arm": "a"}]
-COPY = [("a", 1, 1.0), ("a", 2, 0.0), ("a", 1, 1.0)]
-COLUMNS: dict[str, tuple[Any, dict[str, Any], list[float | None], set[str]]] = {
-    # rows, what is said of them, pass rates, what is told
-    "words for one side": (met("met", "missing"), {}, [None], {"unknown-words"}),
-    "words that are said": (
-        met("met", "missing", "partly"),
-        {"words": {"missing": False, "Partly": None}},
-        [0.5],
-        set(),
-    ),
-    "an error is no verdict": (met("pass", "fail", "timeout"), {}, [0.5], set()),
-    "empty cells beside one word": (met("✓", ""), {}, [1.0], {"one-sided"}),
-    "verdicts without a check": (runs("PASS", "FAIL", name="verdict"), {}, [1.0, 0.0], set()),
-    "half a scale": (runs(0.5, 1.0, 7.0), {}, [None] * 3, {"not-a-figure"}),
-    "marks below 0": (met("met", **{"rubric:tone": -1}), {}, [1.0], {"not-a-figure"}),
-    "percentages and shares": (runs(90, 80, 0.5), {}, [None] * 3, {"not-a-figure"}),
-    "rates in percent": (changed("reward", lambda one: one * 100), {}, REWARDS, {"converted"}),
-    "text for a figure": (
-        changed("reward", lambda _: "good"),
-        {},
-        [None] * len(ROWS),
-        {"not-a-figure"},
-    ),
-    "a side that is missing": (
-        ROWS[:2] + ROWS[4:],
-        {},
-        REWARDS[:2] + REWARDS[4:],
-        {"missing-side"},
-    ),
-    "two rows for one run": (changed("trial", lambda _: 1), {}, REWARDS, {"two-rows"}),
-    "no side": (changed("arm", lambda _: None), {}, REWARDS, {"no-configuration", "two-rows"}),
-    "nothing": ([{"x": 1, "y": 2}], {}, [None], {"no-eval", "no-configuration", "no-result"}),
-    "a score is none unless that is said": (runs(0.25, name="score"), {}, [None], set()),
-    "pairs": (runs("3/4", [1, 4], name="passed"), {}, [0.75, 0.25], {"counted"}),
-    "a pair as an object": (PAIRS, {"checks": ["lint", "tests"]}, [0.6], {"counted"}),
-    "a copy is no repeat": (
-        [{"test_id": test, "target": "x", "run": n, "reward": r} for test, n, r in COPY],
-        {},
-        [1.0, 0.0],
-        {"copy"},
-    ),
-    "figures of checks are none of a run": (
-        [*met("met", score=1), *met("met", "unmet", score=3)[1:]],
-        {},
-        [0.5],
-        {"varies"},
-    ),
-    # Rows within a value are found, and those within a row told.
-    "rows of an object": ({"model": "m", "results": met("met", "unmet")}, {}, [0.5], set()),
-    "rows of nothing": ([*runs(0.5), {}, {"task": "", "reward": None}], {}, [0.5], {"no-rows"}),
-    "rows by side": ({"results": {"x": runs(0.5)}}, {}, [0.5], set()),
-    "rows within a row": (
-        [{"task": "a", "arm": "x", "checks": [{"name": "c", "ok": True}]}],
-        {},
-        [None],
-        {"no-result"},
-    ),
-}
-WORDS = {
-    "words for one side": ("unknown-words", "words={'missing': …}"),
-    "a score is none unless that is said": ("columns", "(pass_rate='score')"),
-    "rows within a row": ("columns", "rows='[*].checks[*]'"),
-}
-
-
-@pytest.mark.parametrize("what", COLUMNS)
-def test_what_columns_are_taken_for(what: str) -> None:
+@pytest.mark.parametrize("case", cases("columns"))
+def test_what_columns_are_taken_for(case: Case) -> None:
     """What is understood in part is not used, and what would help is said; no row is lost."""
-    rows, said, rates, told = COLUMNS[what]
-    ws = sen.from_table(rows, **said)
-    assert ws.runs["pass_rate"].to_list() == rates
-    assert set(codes(ws)) - {"columns", "ungraded-run"} == told
-    assert ws.runs["score"].null_count() == ws.runs.height or what.startswith("a score is none")
-    if what in WORDS:
-        code, words = WORDS[what]
-        assert words in codes(ws)[code]
+    said = case.json("call.json") if "call.json" in case.files else {}
+    ws = sen.from_table(case.json("rows.json"), **said)
+    figures = ws.runs.select("eval_id", "configuration", "run_number", "pass_rate", "score")
+    told = ws.problems.select("code", "message").rows()
+    case.hold([*lines_of(figures.to_dict(as_series=False)), *map(": ".join, told)])
 
 
 def test_a_target_is_the_side_or_the_answer_and_a_flag_the_side() -> None:
