@@ -131,7 +131,7 @@ def test_library_a_click_opens_the_explorer_and_goes_back(browser):
 
 
 def test_diff_from_the_verdict_to_the_evidence(browser, tmp_path):
-    made = diffs.panel(diffs.workspace(tmp_path))
+    made = sen.diff(diffs.workspace(tmp_path))
     with staged(browser, made, *NARROW) as stage:
         page = stage.page
         page.get_by_role("button", name="login: show its runs").click()

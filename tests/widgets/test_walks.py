@@ -30,7 +30,7 @@ from skill_eval_nb.widgets.ui import Panel, h
 from skill_eval_nb.widgets.ui.source import tell_landed
 from tests.charts import worlds
 from tests.checkout import ROOT
-from tests.corpus.build import graded, lay
+from tests.corpus.build import lay
 from tests.golden import KEPT, fingerprint, hold
 from tests.triggers.made import make_skill
 from tests.widgets.diff import made as diff
@@ -47,7 +47,7 @@ LONG = 140
 TODAY = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
 PASSING = re.compile(
     r"\b[0-9a-f]{12,}\b|(?<=sen-panel-)\d+|(?<=genai-prices )[\d.]*\d"
-    r'|(?<=\["press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|\$[\d.]+ / \$[\d.]+|(?<=not JSON: ).*'
+    r'|(?<="press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|\$[\d.]+ / \$[\d.]+|(?<=not JSON: ).*'
 )
 """What is another every time, or elsewhere: names made of where something is, counters, prices, and
 what a library says of what it cannot read."""
@@ -59,20 +59,11 @@ def file_in(home: Path, name: str, words: str | None = None) -> Panel:
     return Plain(h("p", made.kind), made.offered())
 
 
-def outputs_of(home: Path, **outputs: dict[str, str]) -> Panel:
-    """Runs of two sides, by the names of their folders, with these outputs."""
-    files: dict[str, Any] = {}
-    for run_, held in outputs.items():
-        marks = "pf" if "without" in run_ else "pp"
-        files[f"iteration-1/{run_}/grading.json"] = graded(marks)
-        files |= {f"iteration-1/{run_}/outputs/{name}": words for name, words in held.items()}
-    return sen.explore(lay(home, files))
-
-
 def others_of(home: Path, **given: Any) -> Panel:
     """What else differs between two iterations, beside their figures."""
-    made = diff.panel(diff.workspace(home, **given))
-    diff.do(made, "see", "tab", "others")
+    made = sen.diff(diff.workspace(home, **given))
+    made.do("see", "tab", "others")
+    assert made.settle()
     return Plain(find(made._tree, role="tabpanel"))
 
 
@@ -101,11 +92,11 @@ DATA = ROOT / "data"
 OPENED: dict[str, Callable[..., Panel]] = {
     "data": lambda _, name, **given: sen.explore(DATA / name, **given),
     "world": lambda _, **given: sen.explore(worlds.world(**given)),
-    "outputs": outputs_of,
+    "files": lambda home, **files: sen.explore(lay(home, files)),
     "models": lambda _: sen.explore(worlds.models(large=0.4, small=0.0)),
     "library": lambda _: sen.library_panel(DATA),
     "diff": lambda home, **given: sen.diff(diff.workspace(home, **given)),
-    "diff of": lambda _, name: sen.diff(DATA / name),
+    "diff of": lambda _, name, *iterations: sen.diff(DATA / name, *iterations),
     "others": others_of,
     "drafts": lambda home, **given: sen.drafts(drafts.workspace(home, **given)),
     "review": review.opened,
@@ -189,8 +180,10 @@ def write(path: Path, words: str | None) -> None:
 
 
 def wait_for(panel: Panel) -> None:
-    """Wait until all that was begun has ended, and is shown."""
+    """Wait until all that was begun has ended, and is shown; in a panel inside it, too."""
     assert panel.settle()
+    if isinstance(inner := getattr(panel, "_runs", None), Panel):
+        wait_for(inner)
     for begun in ("tasks", "_judgings"):
         assert all(task.ended.wait(120) for task in getattr(panel, begun, {}).values())
     assert panel.settle()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import skill_eval_nb as sen
 from tests.corpus.build import graded, lay
 
 OLD = """---
@@ -34,45 +33,32 @@ MARKS = {
     ("iteration-2", "without_skill"): ("pff", "pff", "pff"),
 }
 """Three runs of eval 1: with the skill the first check flips to failing, the third to passing."""
-
-
-def files(skill: bool = True) -> dict[str, Any]:
-    """Two evals; of the second there is one run a side, and nothing changed."""
-    found: dict[str, Any] = {}
-    for (iteration, side), marks in MARKS.items():
-        for number, mark in enumerate(marks, 1):
-            run = f"{iteration}/eval-1-login/{side}/run-{number}"
-            evidence = f"{iteration} {side} {number}"
-            grading = graded(mark)
-            for one in grading["expectations"]:
-                one["evidence"] = f"{evidence}: {one['text']}"
-            found[f"{run}/grading.json"] = grading
-            found[f"{run}/timing.json"] = {"total_duration_seconds": 10.0 * number}
-        found[f"{iteration}/eval-2-logout/{side}/run-1/grading.json"] = graded("pp")
-    for iteration in ("iteration-1", "iteration-2"):
-        for number, name in enumerate(("login", "logout"), 1):
-            metadata = {"eval_id": number, "eval_name": name, "prompt": f"Do the {name}"}
-            found[f"{iteration}/eval-{number}-{name}/eval_metadata.json"] = metadata
-    if skill:
-        kept = "{}/skill-snapshot/with_skill/SKILL.md"
-        found |= {kept.format("iteration-1"): OLD, kept.format("iteration-2"): NEW}
-    return found
+KEPT = "{}/skill-snapshot/with_skill/SKILL.md"
 
 
 def workspace(folder: Path, changes: dict[str, Any] | None = None, *, skill: bool = True) -> Path:
-    """The workspace on disk; `changes` are files beside or instead of these."""
-    return lay(folder / "notes-workspace", files(skill) | (changes or {}))
+    """The workspace on disk; `changes` are files beside or instead of these.
 
-
-def panel(path: Path, *iterations: str) -> sen.widgets.diff.Diff:
-    """The widget, with all its figures."""
-    made = sen.diff(path, *iterations)
-    made.settle()
-    return made
-
-
-def do(made: sen.widgets.diff.Diff, *act: Any) -> None:
-    """Do something, and wait for its figures."""
-    made.do(*act)
-    assert made.fault is None
-    made.settle()
+    Of the second eval there is one run a side, and nothing changed.
+    """
+    files: dict[str, Any] = {
+        f"iteration-{{1,2}}/eval-{number}-{name}/eval_metadata.json": {
+            "eval_id": number,
+            "eval_name": name,
+            "prompt": f"Do the {name}",
+        }
+        for number, name in enumerate(("login", "logout"), 1)
+    }
+    unchanged = "iteration-{1,2}/eval-2-logout/{with_skill,without_skill}/run-1/grading.json"
+    files[unchanged] = graded("pp")
+    for (iteration, side), marks in MARKS.items():
+        for number, mark in enumerate(marks, 1):
+            run = f"{iteration}/eval-1-login/{side}/run-{number}"
+            grading = graded(mark)
+            for one in grading["expectations"]:
+                one["evidence"] = f"{iteration} {side} {number}: {one['text']}"
+            files[f"{run}/grading.json"] = grading
+            files[f"{run}/timing.json"] = {"total_duration_seconds": 10.0 * number}
+    if skill:
+        files |= {KEPT.format("iteration-1"): OLD, KEPT.format("iteration-2"): NEW}
+    return lay(folder / "notes-workspace", files | (changes or {}))

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb import load
 from skill_eval_nb.widgets.explore import Explore, explore
 from tests.checkout import ROOT
-from tests.widgets.trees import elements, text
+from tests.widgets.trees import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from skill_eval_nb.tables import Workspace
 
 TDD = ROOT / "data" / "tdd-workspace"
@@ -44,11 +42,3 @@ def after(panel: Explore, name: str, *values: Any) -> str:
 def words(panel: Explore) -> str:
     """What is to be read, with spaces that are spaces."""
     return text(panel._tree).replace("\xa0", " ")
-
-
-def clickable(panel: Explore, *begin: str) -> Iterator[tuple[Any, ...]]:
-    """What clicks of an action there are to make, as the page would send them."""
-    for one in elements(panel._tree):
-        act = one[1].get("on", {}).get("click")
-        if act and tuple(act[: len(begin)]) == begin and not one[1].get("disabled"):
-            yield tuple(act)
