@@ -21,7 +21,7 @@ from skill_eval_nb.tables import load
 from tests.corpus.build import graded, lay
 from tests.grading.made import called
 from tests.grading.made import said as told
-from tests.stand_in import RiggedStandIn
+from tests.stand_in import RiggedStandIn, logged
 
 SIDES = NEW, OLD = ("with_skill", "without_skill")
 CHECKS = "structural_expectations"
@@ -245,5 +245,4 @@ def offline(prefers: Any = "better", **fields: Any) -> Connection:
 
 def requests(log: Path) -> list[str]:
     """Everything that was sent: bodies as text."""
-    sent = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return [json.dumps(one["body"], ensure_ascii=False) for one in sent]
+    return [json.dumps(one["body"], ensure_ascii=False) for one in logged(log)]

@@ -14,32 +14,28 @@ import skill_eval_nb as sen
 from skill_eval_nb.improving.drafting import Drafts
 from skill_eval_nb.improving.first_evals import SCHEMA, read_first_evals
 from skill_eval_nb.improving.values import new_draft
-from skill_eval_nb.models import Connection
 from skill_eval_nb.models.ask import BadAnswer, check_form
 from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.suite import read_suite
 from skill_eval_nb.skill_md import SkillMd
-from tests.improving.made import requests
-from tests.stand_in import RiggedStandIn
-from tests.triggers.made import make_skill
+from tests.improving.made import offline, requests
+from tests.triggers.made import DESCRIPTION, make_skill, tidy_tables
 
 PAID = "claude-sonnet-4-6"
 BODY = "# Tidy tables\n\n## Empty rows\n\nDrop them.\n\n## Dates\n\nWrite them as ISO 8601.\n"
-DESCRIPTION = "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
 TABLE = "evals/files/sales.csv"
 
 
 @pytest.fixture
 def tidy(tmp_path: Path) -> Path:
     """A skill without evals."""
-    return make_skill(tmp_path / "tidy-tables", description=DESCRIPTION, body=BODY)
+    return tidy_tables(tmp_path, body=BODY)
 
 
 def drafted(skill: Path, log: Path, **options: Any) -> Drafts:
     """Drafts by the stand-in, which notes its calls."""
-    connection = Connection(stand_in=RiggedStandIn(log=str(log)))
-    return sen.draft_evals(skill, model=JUDGE, connection=connection, **options)
+    return sen.draft_evals(skill, model=JUDGE, connection=offline(log=str(log)), **options)
 
 
 def row(name: str, *, helps: bool = True, **fields: Any) -> dict[str, Any]:

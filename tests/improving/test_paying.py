@@ -14,27 +14,22 @@ from skill_eval_nb.improving import try_out
 from skill_eval_nb.models import Connection
 from skill_eval_nb.triggers.queries import draft_queries
 from tests.improving.made import draft, drafted, offline, planted, said, tried_on
-from tests.stand_in import Fault, RiggedStandIn, serve
-from tests.triggers.made import lines, make_skill
+from tests.stand_in import Fault, RiggedStandIn, logged, serve
+from tests.triggers.made import tidy_tables
 
 PAID = "claude-haiku-4-5"
 RIGOUR = {"name": "rigour", "description": "d", "weight": 2.0}
 RIGOUR |= {"scoring": {"1": "none can", "3": "some can", "5": "all can"}}
-DESCRIPTION = "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
 Asker = Callable[..., Any]
 
 
-def skilled(home: Path) -> Path:
-    return make_skill(home / "tidy-tables", description=DESCRIPTION)
-
-
 def first_evals(home: Path) -> Asker:
-    skill = skilled(home)
+    skill = tidy_tables(home)
     return lambda **options: sen.draft_evals(skill, model=PAID, **options)
 
 
 def queries(home: Path) -> Asker:
-    skill = skilled(home)
+    skill = tidy_tables(home)
     return lambda **options: draft_queries(skill, model=PAID, **options)
 
 
@@ -70,15 +65,15 @@ def test_nothing_is_spent_unasked_and_nothing_twice(tmp_path, model, asker: Any)
         dry = ask(dry_run=True, budget_usd=100)
         assert (list(dry), dry.price_usd) == (list(unasked), price)
         assert "dry run" in repr(dry)
-    assert lines(log) == []
+    assert logged(log) == []
     refusing = offline(faults=(Fault("refusal"),))
     assert "refused to answer" in repr(ask(connection=refusing, budget_usd=price))
     paid = ask(budget_usd=price)
     assert 0 < paid.cost_usd <= price
-    asked = len(lines(log))
+    asked = len(logged(log))
     assert asked == (8 if asker is dimension else 1)
     again = ask()
-    assert (again.cost_usd, len(lines(log))) == (0, asked)
+    assert (again.cost_usd, len(logged(log))) == (0, asked)
     if asker is dimension:
         assert again.by_run.equals(paid.by_run)
     else:

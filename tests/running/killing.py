@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 
 from skill_eval_nb.running.files import work_folders
 from tests.running.made_jobs import make_skill
+from tests.stand_in import logged
 
 if TYPE_CHECKING:
     from skill_eval_nb.running import Plan
@@ -166,8 +167,7 @@ def check_log(job: Job, log: Path) -> int:
     launches = read_journal(job.workspace / "iteration-1").events
     folders = {one["key"]: one["folder"] for one in launches if one["event"] == "launched"}
     looked = 0
-    for line in log.read_text().splitlines():
-        told = json.loads(line)
+    for told in logged(log):
         key, _, number = told["session"].partition("-") if told["session"] else ("", "", "")
         if key not in folders:
             continue

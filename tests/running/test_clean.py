@@ -22,7 +22,7 @@ from tests import bubblewrap
 from tests.corpus.build import lay
 from tests.models.scripted import Scripted
 from tests.running.agents import scripted_agent
-from tests.stand_in import RiggedStandIn, serve
+from tests.stand_in import RiggedStandIn, logged, serve
 
 pytestmark = bubblewrap.needed
 
@@ -105,7 +105,7 @@ def told(agent, tmp_path_factory) -> Told:
         for session in (cell.key, f"{cell.key}-1", session_id(cell.key))
     }
     lines: dict[tuple[str, str], Lines] = {}
-    for line in map(json.loads, log.read_text().splitlines()):
+    for line in logged(log):
         lines.setdefault((line["role"], side_of[line["session"]]), []).append(line)
     return plan, lines
 

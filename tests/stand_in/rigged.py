@@ -143,6 +143,11 @@ def write(path: str, line: Mapping[str, Any]) -> None:
         file.write(json.dumps(stamped).encode() + b"\n")
 
 
+def logged(log: Path) -> list[dict[str, Any]]:
+    """The lines of a log, of which there is none before the first request."""
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
 class RiggedApp(ValidatingApp):
     """A rigged stand-in at work. Safe among threads: it answers one request after the other."""
 

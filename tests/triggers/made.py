@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +25,14 @@ def make_skill(
     """A skill's folder, of its name."""
     head = f"---\nname: {name or folder.name}\ndescription: {description}\n---\n\n"
     return lay(folder, {"SKILL.md": head + body})
+
+
+DESCRIPTION = "Sorts and cleans the rows of tables. Use it when the user wants to tidy a CSV file."
+
+
+def tidy_tables(home: Path, **more: str) -> Path:
+    """A skill that tidies tables."""
+    return make_skill(home / "tidy-tables", description=DESCRIPTION, **more)
 
 
 QUERIES = [Query(f"Builds of kites, number {n}", should_trigger=True) for n in range(8)]
@@ -70,26 +77,21 @@ def outcomes(found: Measured) -> dict[str, list[str]]:
     return told
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    """What a stand-in noted in its log."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def of(*texts: str, should: bool = True, tags: tuple[str, ...] = ()) -> list[Query]:
+def of(*texts: str, should: bool = True) -> list[Query]:
     """Queries of one class."""
-    return [Query(text, should, tags) for text in texts]
+    return [Query(text, should) for text in texts]
 
 
 WHO = ("Belda", "Dorka", "Finmi", "Garno", "Lumru", "Novta", "Belwen", "Dorzet")
 
 
-def about(topics: Mapping[bool, tuple[str, ...]], who: tuple[str, ...] = WHO) -> list[Query]:
+def about(topics: Mapping[bool, tuple[str, ...]]) -> list[Query]:
     """Queries of so many people about topics, which are their tags: none is in one half alone."""
     return [
         Query(f"For {name}{topic[:2]}: please do the {topic}", should, (topic,))
         for should, own in topics.items()
         for topic in own
-        for name in who
+        for name in WHO
     ]
 
 

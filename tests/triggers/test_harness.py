@@ -19,8 +19,8 @@ from skill_eval_nb.triggers import Query
 from skill_eval_nb.triggers.attempt import mark
 from tests.corpus.build import lay
 from tests.running.agents import needs_harness
-from tests.stand_in import RiggedStandIn
-from tests.triggers.made import lines, make_skill, measured
+from tests.stand_in import RiggedStandIn, logged
+from tests.triggers.made import make_skill, measured
 
 OLD = 1_000_000_000
 """A time of last access long ago: also where access is noted but once a day, a look is noted."""
@@ -88,7 +88,7 @@ def measurement(tmp_path_factory):
             limits=Limits(turns=1, seconds=120.0),
         )
     log = {}
-    for line in lines(root / "log"):
+    for line in logged(root / "log"):
         log.setdefault(line["session"], []).append(line)
     (root / "home" / "new").write_text("x")  # a change shows
     return found, log, [Path(path).name for path in changed()]

@@ -8,7 +8,6 @@ is never more than what the measurement says it has cost.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -30,6 +29,7 @@ from skill_eval_nb.triggers.attempt import mark, place
 from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.running.killing import SLACK, served
+from tests.stand_in import logged
 from tests.triggers.made import QUERIES, make_skill
 
 RUNS = 2
@@ -102,14 +102,11 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
     assert [one.outcome for one in found.attempts] == ["triggered"] * len(CELLS)
     assert len(seen) == len(CELLS)
     assert done == kills
-    made = [
-        one["folder"] for one in read_journal(found.folder).events if one["event"] == "launched"
-    ]
-    made += [
-        one["skills"] for one in read_journal(found.folder).events if one["event"] == "started"
-    ]
-    assert not any(Path(one).exists() for one in made), "folders of killed runs were left behind"
-    log = [json.loads(line) for line in (root / "log").read_text().splitlines()]
+    places = {"launched": "folder", "started": "skills"}
+    events = [one for one in read_journal(found.folder).events if one["event"] in places]
+    left = [one for one in events if Path(one[places[one["event"]]]).exists()]
+    assert left == [], "folders of killed runs were left behind"
+    log = logged(root / "log")
     keys = {mark([found.folder.name, cell.key]): place(found.folder, cell) for cell in CELLS}
     for line in log:
         if line["session"] is None:  # cut off before the server had heard all of it

@@ -25,13 +25,12 @@ from skill_eval_nb.triggers.attempt import (
 )
 from tests import bubblewrap
 from tests.grading.made import called
-from tests.stand_in import RiggedStandIn
+from tests.stand_in import RiggedStandIn, logged
 from tests.triggers.made import (
     FLY,
     OPENED,
     QUERIES,
     ROW,
-    lines,
     make_skill,
     measured,
     outcomes,
@@ -281,7 +280,7 @@ IN, OUT = 1e-6, 5e-6
 
 def billed(log) -> float:
     """What the server says that its answers cost."""
-    usage = [line["usage"] for line in lines(log)]
+    usage = [line["usage"] for line in logged(log)]
     assert not any(one["cache_creation_input_tokens"] for one in usage)
     return sum(IN * one["input_tokens"] + OUT * one["output_tokens"] for one in usage)
 
@@ -310,6 +309,6 @@ def test_the_ceiling_holds_and_the_rest_is_made_with_more_money(tmp_path, bought
     assert bought(budget_usd=ceiling).attempts == short.attempts, "what was spent before counts"
     whole = bought(budget_usd=5.0)
     assert [one.outcome for one in whole.attempts] == ["triggered"] * 16
-    assert len(lines(tmp_path / "log")) == 16, "nothing was made twice"
+    assert len(logged(tmp_path / "log")) == 16, "nothing was made twice"
     assert whole.cost_usd == pytest.approx(billed(tmp_path / "log"))
     assert sum(one.cost_usd or 0 for one in whole.attempts) == pytest.approx(whole.cost_usd)

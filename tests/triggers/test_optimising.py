@@ -22,14 +22,14 @@ from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers import Query, optimise, write_description
 from tests.corpus.build import lay
 from tests.grading.made import called
-from tests.stand_in import RiggedStandIn
+from tests.improving.made import requests
+from tests.stand_in import RiggedStandIn, logged
 from tests.triggers.made import (
     FLY,
     OPENED,
     ROW,
     Told,
     about,
-    lines,
     make_skill,
     measured,
     outcomes,
@@ -72,7 +72,7 @@ class World:
         )
 
     def requests(self) -> list[str]:
-        return [json.dumps(one["body"], ensure_ascii=False) for one in lines(self.log)]
+        return requests(self.log)
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +295,7 @@ class Bank(World):
     @property
     def paid(self) -> float:
         """US dollars that were paid, by those who were."""
-        used = (one["usage"] for one in lines(self.log))
+        used = (one["usage"] for one in logged(self.log))
         asked = sum(1e-6 * one["input_tokens"] + 5e-6 * one["output_tokens"] for one in used)
         return sum(self.executor.paid) + asked
 

@@ -29,8 +29,7 @@ from skill_eval_nb.triggers.search import (
     question,
     read_proposal,
 )
-from tests.stand_in import Fault, RiggedStandIn
-from tests.triggers.made import lines
+from tests.stand_in import Fault, RiggedStandIn, logged
 
 HALF = [
     Query(f"{half} {n}", n % 2 == 0, split=half) for half in ("train", "test") for n in range(8)
@@ -260,12 +259,12 @@ def test_an_answer_that_an_earlier_version_kept_is_given_back(tmp_path):
     file.parent.mkdir(parents=True)
     file.write_text('{"description": "Stamps letters.", "spent_usd": 0.25}')
     assert asked(tmp_path, left_usd=0.0) == Proposal("Stamps letters.", 0.25)
-    assert lines(tmp_path / "log") == []
+    assert logged(tmp_path / "log") == []
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_anew_and_all_of_it_is_counted(tmp_path):
     proposal = asked(tmp_path, Fault("invalid_json", first=1))
-    assert len(lines(tmp_path / "log")) == 2
+    assert len(logged(tmp_path / "log")) == 2
     assert proposal.description is not None
     failed = tmp_path / "failed"
     failed.mkdir()

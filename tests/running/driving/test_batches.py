@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from skill_eval_nb.running import batch as batching
 from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Limits
 from tests.running.made_jobs import job_plan, until
-from tests.stand_in import Fault, RiggedStandIn, serve
+from tests.stand_in import Fault, RiggedStandIn, logged, serve
 
 LIMITS = Limits(usd=0.001)
 
@@ -30,8 +29,7 @@ def start(folder: Path, address: str, **options):
 
 
 def requests(log: Path) -> list[str]:
-    lines = (json.loads(line) for line in log.read_text().splitlines())
-    return [f"{one['via']} {one['method']} {one['path']}" for one in lines]
+    return [f"{one['via']} {one['method']} {one['path']}" for one in logged(log)]
 
 
 def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):

@@ -266,9 +266,9 @@ def sse(*events: dict, end: str = "\n") -> bytes:
     return "".join(lines).encode()
 
 
-def read(data: bytes, cuts: list[int] | None = None, kind: str = "text/event-stream"):
-    reader = AnswerReader(kind)
-    places = sorted({min(cut, len(data)) for cut in cuts or []} | {0, len(data)})
+def read(data: bytes, cuts: list[int]):
+    reader = AnswerReader("text/event-stream")
+    places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
     for begin, end in itertools.pairwise(places):
         reader.feed(data[begin:end])
     return reader.usage()

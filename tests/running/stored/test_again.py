@@ -20,7 +20,7 @@ from skill_eval_nb.tables import check
 from skill_eval_nb.workspace import Problems
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
-from tests.stand_in import Fault, RiggedStandIn
+from tests.stand_in import Fault, RiggedStandIn, logged
 
 DIMENSIONS = [
     {"id": "Q1", "name": "clarity", "weight": 2, "description": "Is it clear?"},
@@ -203,9 +203,8 @@ def again(workspace: Path, model: RiggedStandIn, **more: Any) -> JudgedAgain:
 
 
 def submitted(model: RiggedStandIn) -> int:
-    lines = [json.loads(line) for line in Path(str(model.log)).read_text("utf-8").splitlines()]
-    posts = [one for one in lines if one["path"].rstrip("/").endswith("/messages/batches")]
-    return sum(one.get("method", "POST") == "POST" for one in posts)
+    sent = [(one["method"], one["path"]) for one in logged(Path(str(model.log)))]
+    return sent.count(("POST", "/v1/messages/batches"))
 
 
 def test_an_answer_of_a_batch_that_cannot_be_used_is_asked_for_alone(
