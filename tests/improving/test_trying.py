@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 
 import polars as pl
 import pytest
@@ -31,18 +32,13 @@ from tests.improving.made import (
     with_the_skill,
 )
 
-ADDED = draft(CHECKS, SOURCES, evals=EVALS)
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    """Four evals, four runs a side: all runs with the skill name their source, one without."""
-    return tried_on(tmp_path_factory.mktemp("read"), planted(4, 1))
+changed = partial(draft, CHECKS, evals=EVALS)
+ADDED = changed(SOURCES)
 
 
 @pytest.fixture
 def own(tmp_path):
-    """The same for a test that changes it."""
+    """Four evals, four runs a side: all runs with the skill name their source, one without."""
     return tried_on(tmp_path, planted(4, 1))
 
 
@@ -50,8 +46,7 @@ def test_the_evals_it_was_found_on_prove_nothing(tmp_path):
     def text(one, side, run):
         return planted(4, 0)(one, side, run) if one in ("1", "2") else "# Report\n"
 
-    made = draft(CHECKS, SOURCES, evals=EVALS, found_on=("1", "2"))
-    tried = try_out(made, sen.load(tried_on(tmp_path, text)))
+    tried = try_out(changed(SOURCES, found_on=("1", "2")), sen.load(tried_on(tmp_path, text)))
     assert (tried.delta.says, tried.elsewhere.says) == ("separates", "always fails")
     assert tried.elsewhere.n_evals == 2
     assert tried.why_better == "it replaces nothing"
@@ -95,10 +90,10 @@ def test_hostile_outputs_are_looked_at_all_the_same_and_text_from_files_is_escap
     assert "&lt;img src=x" in html
 
 
-def test_arguments_that_make_no_sense_are_refused(root, own):
+def test_arguments_that_make_no_sense_are_refused(own):
     for wrong in ({"near": -1}, {"baseline": "without_skil"}):
         with pytest.raises(Refused):
-            try_out(ADDED, sen.load(root), **wrong)
+            try_out(ADDED, sen.load(own), **wrong)
     tried_on(own.parent / "other", planted(2, 1), evals=1, runs=2)
     with pytest.raises(Refused, match="a try-out is of one skill, and here are 2"):
         try_out(ADDED, sen.load(own.parent))
@@ -129,10 +124,6 @@ def mixed(one: str, side: str, run: int) -> str:
     return planted(3, 1)(one, side, run).replace("Total", "Sum" if run == 2 else "Total")
 
 
-def changed(*new, **more):
-    return draft(CHECKS, *new, evals=EVALS, **more)
-
-
 def with_suite(root, structural):
     """The workspace with another suite, checked anew by layer 1: what a draft would come to."""
     content = json.loads((root / "evals.json").read_text())
@@ -160,10 +151,8 @@ def test_after_is_what_checking_the_changed_suite_gives(tmp_path, made, after):
     before = deltas(ws, "structural_pass_rate").row(0, named=True)
     tried = try_out(made, ws)
     other = with_suite(root, after)
-    columns = [f"{name}_after" for name in ("gate_passed", "structural_pass_rate")]
-    expected = other.runs.select(
-        *RUN, *(pl.col(name.removesuffix("_after")).alias(name) for name in columns)
-    )
+    columns = pl.col("gate_passed", "structural_pass_rate").name.suffix("_after")
+    expected = other.runs.select(*RUN, columns)
     assert_frame_equal(tried.by_run.select(expected.columns), expected, check_row_order=False)
     gates = tried.by_run["gate_passed_before"].fill_null(value=True)
     now = expected["gate_passed_after"].fill_null(value=True)
@@ -175,25 +164,16 @@ def test_after_is_what_checking_the_changed_suite_gives(tmp_path, made, after):
             assert (row[f"{name}_before"], row[f"{name}_after"]) == (before[name], then[name])
 
 
-def judged(*new, target=JUDGED, **more):
-    """A draft of judged expectations."""
-    return draft("expectations", *new, evals=EVALS, target=target, **more)
-
-
-@pytest.fixture(scope="module")
-def ws(tmp_path_factory):
-    """A judge who passes the first of two expectations with the skill alone."""
-    return sen.load(tried_on(tmp_path_factory.mktemp("verdicts"), planted(4, 4), with_the_skill))
-
-
-def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(ws, tmp_path):
+def test_an_expectation_goes_by_its_name_where_verdicts_tell_its_text_alone(tmp_path):
     root = tried_on(tmp_path, planted(4, 4), with_the_skill)
+    by_text = try_out(draft("expectations", evals=EVALS, target=JUDGED), sen.load(root))
     named = json.loads((root / "evals.json").read_text())
     for one in named["evals"]:
         one["expectations"] = [{"name": "sources", "text": JUDGED}, OTHER]
-    by_name = try_out(judged(target="sources"), sen.load(lay(root, {"evals.json": named})))
-    assert by_name.status == "tried"
-    assert by_name.by_run.equals(try_out(judged(), ws).by_run)
+    ws = sen.load(lay(root, {"evals.json": named}))
+    by_name = try_out(draft("expectations", evals=EVALS, target="sources"), ws)
+    assert (by_text.status, by_name.status) == ("tried", "tried")
+    assert by_name.by_run.equals(by_text.by_run)
 
 
 # ── dimensions ────────────────────────────────────────────────────────────────────────────────────

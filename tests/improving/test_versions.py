@@ -101,9 +101,8 @@ def test_of_the_bundled_skill_what_was_stated_stands_beside_what_is_borne_out():
 
 
 def test_without_an_eval_in_common_nothing_is_compared(tmp_path):
-    files = iteration(1, 0.3, evals=1)
-    other = {path.replace("eval-0", "eval-9"): one for path, one in iteration(2, 0.8).items()}
-    files |= {path: one for path, one in other.items() if "eval-9" in path}
+    other = iteration(2, 0.8, evals=1).items()
+    files = iteration(1, 0.3, evals=1) | {at.replace("eval-0", "eval-9"): one for at, one in other}
     one = history(sen.load(lay(tmp_path / "made-workspace", files))).versions[1]
     assert one.grading_result is None
     assert one.reason == "Nothing to compare: no eval has a pass rate in both."
@@ -133,13 +132,9 @@ def test_a_history_of_others_gives_parents_where_it_names_our_versions(
 # ── written ────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture
-def place(tmp_path):
-    return lay(tmp_path / "made-workspace", iteration(1, 0.3, evals=3) | iteration(2, 0.8, evals=3))
-
-
-def test_it_is_the_document_that_people_know_and_is_read_again(place):
-    before = sen.load(place)
+def test_it_is_the_document_that_people_know_and_is_read_again(tmp_path):
+    before = workspace(tmp_path, 0.3, 0.8, evals=3)
+    place = tmp_path / "made-workspace"
     path = history(before).write(place)
     written = json.loads(path.read_text())
     jsonschema.validate(written, json_schema("history", "skill-creator"))

@@ -12,6 +12,7 @@ from typing import Any
 from skill_eval_nb.models import Connection, Prices, StandIn, Usage
 from skill_eval_nb.models.usage import Rates
 from skill_eval_nb.running import Execution, Plan, Task, plan_runs
+from skill_eval_nb.running.journal import Record, read_journal
 from skill_eval_nb.running.spec import Missing
 from tests.corpus.build import lay
 
@@ -138,6 +139,11 @@ def job_plan(folder: Path, executor: Any | None = None, **options: Any) -> Plan:
         **options,
     }
     return plan(folder, **given)
+
+
+def journal(folder: Path) -> Record:
+    """What the journal of a job of `job_plan` tells."""
+    return read_journal(folder / "ws" / "iteration-1")
 
 
 def until(condition: Any, seconds: float = 30.0) -> None:

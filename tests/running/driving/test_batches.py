@@ -10,9 +10,8 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import batch as batching
-from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Limits
-from tests.running.made_jobs import job_plan, until
+from tests.running.made_jobs import job_plan, journal, until
 from tests.stand_in import Fault, RiggedStandIn, logged, serve
 
 LIMITS = Limits(usd=0.001)
@@ -43,32 +42,29 @@ def test_all_judgings_go_as_one_batch_at_half_the_price(tmp_path):
     assert asked.count("batch POST /v1/messages") == 12
     runs = sen.load(tmp_path / "ws").polars("runs")
     assert runs["status"].to_list() == ["graded"] * 6
-    told = read_journal(tmp_path / "ws" / "iteration-1")
+    told = journal(tmp_path)
     assert not told.open
     assert [len(ids) for ids in told.batches.values()] == [1]
     assert progress.spent_usd == pytest.approx(alone.spent_usd / 2, rel=0.05)
 
 
 def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path):
-    def told():
-        return read_journal(tmp_path / "ws" / "iteration-1")
-
     log = str(tmp_path / "log")
     with serve(RiggedStandIn(log=log, batch_seconds=4.0)) as address:
         job = start(tmp_path, address, budget_usd=5.0)
-        until(lambda: told().batches)
+        until(lambda: journal(tmp_path).batches)
         job.stop()
         stopped = job.wait(60)
     assert (stopped.status, stopped.finished) == ("stopped", 0)
-    assert [one.step for one in told().open.values()] == ["batch"]
-    worst = told().spent_usd  # until it is known
+    assert [one.step for one in journal(tmp_path).open.values()] == ["batch"]
+    worst = journal(tmp_path).spent_usd  # until it is known
     with serve(RiggedStandIn(log=log)) as address:
         more = start(tmp_path, address, budget_usd=5.0).wait(60)
     assert (more.status, more.finished) == ("done", 6), more
     assert requests(tmp_path / "log").count("server POST /v1/messages/batches") == 1
-    assert not told().open
-    assert math.isclose(told().spent_usd, more.spent_usd, abs_tol=1e-9)
-    assert 0 < told().spent_usd < worst
+    assert not journal(tmp_path).open
+    assert math.isclose(journal(tmp_path).spent_usd, more.spent_usd, abs_tol=1e-9)
+    assert 0 < journal(tmp_path).spent_usd < worst
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,12 @@ from skill_eval_nb.running import steps
 from skill_eval_nb.running.engine import Engine
 from skill_eval_nb.running.files import work_folders
 from skill_eval_nb.running.job import Progress, watch
-from skill_eval_nb.running.journal import Held, InFlight, read_journal
+from skill_eval_nb.running.journal import Held, InFlight
 from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.tables import check
 from tests.golden import hold, lines_of
-from tests.running.made_jobs import Writer, job_plan, make_skill, steps_of, until
+from tests.running.made_jobs import Writer, job_plan, journal, make_skill, steps_of, until
 from tests.stand_in import Fault, RiggedStandIn
 
 
@@ -41,10 +41,6 @@ def statuses(workspace: Path) -> dict[str, int]:
 
 def finished(folder: Path, *given: Any, look: Any = None, **options: Any) -> Progress:
     return job_plan(folder, *given, **options).start(on_progress=look).wait(60)
-
-
-def events(folder: Path) -> Any:
-    return read_journal(folder / "ws" / "iteration-1").events
 
 
 def broken(*_: Any, **__: Any) -> Any:
@@ -108,7 +104,8 @@ def test_a_job_holds_its_iteration_until_it_is_stopped_and_leaves_nothing_half_d
     assert folders(tmp_path / "ws") == []
     assert not (tmp_path / "ws" / "iteration-1" / ".staging").exists()
     assert not work_folders(tmp_path / "ws" / "iteration-1", "any", 1)[0].parent.exists()
-    assert [one["event"] for one in events(tmp_path)][-3:] == ["cancelled", "cancelled", "ended"]
+    told = [one["event"] for one in journal(tmp_path).events]
+    assert told[-3:] == ["cancelled", "cancelled", "ended"]
 
 
 @pytest.mark.parametrize("deaf", [False, True])
@@ -191,7 +188,7 @@ def test_errored_runs_are_done_again_only_where_asked_for_and_from_where_they_fa
     for folder in folders(tmp_path / "ws"):
         assert told in json.loads((folder / "timing.json").read_bytes())["reason"]
         assert not (folder / "grading.json").exists()
-    traces = [one.get("traceback") for one in events(tmp_path) if one["event"] == "errored"]
+    traces = [one.get("traceback") for one in journal(tmp_path).events if one["event"] == "errored"]
     assert traces
     assert fails == "the judge" or all("in broken" in trace for trace in traces)
     assert not job_plan(tmp_path, **options).todo
@@ -249,7 +246,7 @@ def test_a_job_that_cannot_go_on_says_why_and_loses_nothing(
             job.wait(60)
     assert caught.value.__cause__ is not None
     assert job.status == "failed"
-    last = events(tmp_path)[-1]
+    last = journal(tmp_path).events[-1]
     assert (last["event"], last["status"]) == ("ended", "failed")
     assert type(fault).__name__ in last["traceback"]
     assert folders(tmp_path / "ws")

@@ -14,10 +14,9 @@ from unittest.mock import Mock
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.pool import JobFailed, local_dask
 from skill_eval_nb.running.protocol import Limits
-from tests.running.made_jobs import ONE_CENT, Writer, job_plan, until
+from tests.running.made_jobs import ONE_CENT, Writer, job_plan, journal, until
 
 OPTIONS = {"judgings": 2, "concurrency": 4, "budget_usd": 5.0, "limits": Limits(usd=0.1)}
 
@@ -91,7 +90,7 @@ FEW |= {"limits": Limits(usd=0.1)}
 
 
 def events(folder):
-    return [one["event"] for one in read_journal(folder / "ws" / "iteration-1").events]
+    return [one["event"] for one in journal(folder).events]
 
 
 def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_path):
@@ -100,8 +99,8 @@ def test_a_process_pool_that_breaks_ends_the_job_and_the_next_start_goes_on(tmp_
     with spawned() as pool, pytest.raises(JobFailed, match="with a new pool"):
         made.start(pool=pool).wait(60)
     assert events(tmp_path)[-2:] == ["lost", "ended"]
-    told = read_journal(tmp_path / "ws" / "iteration-1")
-    assert told.spent_usd == pytest.approx(0.01)  # what it had reserved, not all of its limit
+    # What it had reserved, and not all of its limit.
+    assert journal(tmp_path).spent_usd == pytest.approx(0.01)
     with spawned() as pool:
         last = made.start(pool=pool).wait(60)
     assert (last.status, last.finished) == ("done", 1)

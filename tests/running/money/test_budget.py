@@ -26,9 +26,8 @@ from skill_eval_nb.running.budget import (
     Halted,
     read_noted,
 )
-from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.running.protocol import Limits
-from tests.running.made_jobs import PRICES, Writer, job_plan, until
+from tests.running.made_jobs import PRICES, Writer, job_plan, journal, until
 
 TENTH = Fraction(1, 10**6)
 """Amounts are counted in billionths, each rounded up: a thousand calls may lie this far off."""
@@ -235,10 +234,6 @@ def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the
 NOISE = 1e-9
 
 
-def spent(tmp_path) -> float:
-    return read_journal(tmp_path / "ws" / "iteration-1").spent_usd
-
-
 @pytest.mark.parametrize("number", range(3))
 def test_the_ceiling_holds_at_every_look(tmp_path, number):
     """Costs are drawn up to the worst; each change of the job is looked at."""
@@ -258,7 +253,7 @@ def test_the_ceiling_holds_at_every_look(tmp_path, number):
     committed = [one.spent_usd + one.reserved_usd for one in seen]
     assert 0 < max(committed) <= ceiling + NOISE
     assert progress.reserved_usd == 0
-    assert math.isclose(spent(tmp_path), progress.spent_usd, abs_tol=NOISE)
+    assert math.isclose(journal(tmp_path).spent_usd, progress.spent_usd, abs_tol=NOISE)
     assert progress.status in ("done", "partial")
     if progress.status == "partial":
         assert progress.spent_usd + limit > ceiling - NOISE
@@ -292,4 +287,4 @@ def test_a_run_that_was_cancelled_counts_what_it_can_have_cost(tmp_path):
     progress = job.wait(60)
     assert progress.status == "stopped"
     assert 0 < progress.spent_usd < 0.02
-    assert math.isclose(spent(tmp_path), progress.spent_usd, abs_tol=NOISE)
+    assert math.isclose(journal(tmp_path).spent_usd, progress.spent_usd, abs_tol=NOISE)
