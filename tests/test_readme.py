@@ -14,7 +14,7 @@ from skill_eval_nb.grading.structural import KINDS
 from tests.checkout import ROOT
 from tests.cli.calls import run
 from tests.corpus.build import lay
-from tests.grading.made import checked
+from tests.grading.made import called, checked
 
 TEXT = (ROOT / "README.md").read_text()
 PAGES = "".join((ROOT / "docs" / "pages" / name).read_text() for name in ("ways.md", "widgets.md"))
@@ -108,13 +108,11 @@ EXAMPLES = [
 
 def messages(calls, *, failed, tokens):
     """A transcript of these calls, each in a turn of its own."""
-    usage = {"input_tokens": tokens, "output_tokens": 1}
-    for number, (name, given) in enumerate(calls):
-        call = {"type": "tool_use", "id": str(number), "name": name, "input": given}
-        yield {"role": "assistant", "content": [call], "usage": usage}
-        result = {"type": "tool_result", "tool_use_id": str(number), "is_error": failed}
-        text = "---\nname: release-notes\ndescription: Notes.\n---\n" if not failed else "Error"
-        yield {"role": "user", "content": [{**result, "content": text}]}
+    text = "Error" if failed else "---\nname: release-notes\ndescription: Notes.\n---\n"
+    for name, given in calls:
+        use, done = called(name, text, failed=failed, **given)
+        use["message"]["usage"] = {"input_tokens": tokens, "output_tokens": 1}
+        yield from (use, done)
 
 
 GOOD_CALLS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from typing import Any
 from skill_eval_nb.improving import compare, write_drafts
 from tests.checkout import ROOT
 from tests.cli.calls import PROGRAM
-from tests.corpus.build import graded
+from tests.corpus.build import graded, lay
 from tests.improving.made import NEW, OLD, draft, ledgers, offline, planted, tried_on
 from tests.triggers.made import make_skill
 
@@ -75,16 +74,17 @@ def try_out(home: Path) -> Command:
     return ["improve", "try", file, ws, "--judge-model", MODEL, *CEILING]
 
 
-def kites(home: Path) -> tuple[Path, Path]:
+OLD_DESCRIPTION = "Builds a kite of paper."
+WHO = ("Belda", "Dorka", "Finmi")
+BUILD, WRITE = ([f"{who} {what}" for who in WHO] for what in ("builds a kite", "writes a poem"))
+
+
+def kites(home: Path, yes: list[str] = BUILD, no: list[str] = WRITE) -> tuple[Path, Path]:
     """A skill, and queries for it."""
-    queries = [
-        {"query": f"{who} {what}", "should_trigger": should}
-        for what, should in (("builds a kite of paper", True), ("writes a poem", False))
-        for who in ("Belda", "Dorka", "Finmi")
-    ]
-    (home / "queries.json").write_text(json.dumps(queries))
-    (home / "kites-workspace" / "triggers").mkdir(parents=True)
-    return make_skill(home / "kites", description="Builds a kite of paper."), home / "queries.json"
+    queries = [{"query": query, "should_trigger": query in yes} for query in (*yes, *no)]
+    lay(home / "kites-workspace" / "triggers", {})
+    skill = make_skill(home / "kites", description=OLD_DESCRIPTION)
+    return skill, lay(home, {"queries.json": queries}) / "queries.json"
 
 
 def trigger(home: Path) -> Command:

@@ -16,6 +16,8 @@ from skill_eval_nb.workspace.jobs import read_settings
 from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.cli.calls import done, refused, run
+from tests.cli.payers import OLD_DESCRIPTION as OLD
+from tests.cli.payers import kites
 from tests.improving.made import planted, tried_on
 from tests.triggers.made import make_skill
 
@@ -127,16 +129,7 @@ def test_outputs_are_judged_and_graded_anew_and_what_differs_is_said_and_kept(tm
 # ── triggers ──────────────────────────────────────────────────────────────────────────────────────
 
 
-OLD = "Builds a kite of paper."
 ALONE = ("--executor", "offline", "--others", "none")
-
-
-def a_skill_and_queries(tmp_path: Path, yes: list[str], no: list[str]) -> tuple[Path, Path]:
-    """A skill and its trigger set."""
-    kites = make_skill(tmp_path / "kites", description=OLD)
-    queries = [{"query": query, "should_trigger": query in yes} for query in (*yes, *no)]
-    (kites / "trigger-eval-set.json").write_text(json.dumps(queries))
-    return kites, kites / "trigger-eval-set.json"
 
 
 def test_drafted_queries_are_printed_and_written_to_what_is_there(tmp_path):
@@ -155,12 +148,8 @@ def test_drafted_queries_are_printed_and_written_to_what_is_there(tmp_path):
 
 @bubblewrap.needed
 def test_measuring_shows_rates_scores_and_doubts_and_keeps_the_attempts(tmp_path):
-    kites = [f"Build a kite of paper, number {n}" for n in range(3)]
-    command = (
-        "trigger",
-        *a_skill_and_queries(tmp_path, kites, ["Build a boat of wood, like a kite"]),
-        *ALONE,
-    )
+    builds = [f"Build a kite of paper, number {n}" for n in range(3)]
+    command = ("trigger", *kites(tmp_path, builds, ["Build a boat of wood, like a kite"]), *ALONE)
     result = run(*command, "--runs", 2)
     assert (result.exit_code, result.stderr) == (1, ""), "every query triggers: no measurement"
     assert re.search(r"(?s)8 attempts to be made.* 2 of 2 \(", result.stdout)
@@ -176,12 +165,12 @@ def test_optimising_shows_the_change_and_writes_it_only_where_asked(tmp_path):
     known = ["Novka builds a kite of paper"]
     unknown = [f"{name} repairs a torn tail of string" for name in who]
     poems = [f"{name} writes a poem of love" for name in who[:4]]
-    kites, queries = a_skill_and_queries(tmp_path, known + unknown, poems)
+    skill, queries = kites(tmp_path, known + unknown, poems)
     options = (*ALONE, "--runs", 1, "--held-out", 0.5)
-    told = done("trigger-optimise", kites, queries, *options)
-    file = kites / "SKILL.md"
+    told = done("trigger-optimise", skill, queries, *options)
+    file = skill / "SKILL.md"
     assert f"description: {OLD}\n" in file.read_text()
     for part in ("2 (chosen)", f"-description: {OLD}", "--write changes it"):
         assert part in told
-    done("trigger-optimise", kites, queries, *options, "--write")
+    done("trigger-optimise", skill, queries, *options, "--write")
     assert 'description: "Builds a kite of paper. Use it as well for ' in file.read_text()

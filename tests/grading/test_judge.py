@@ -15,7 +15,6 @@ from skill_eval_nb.documents import (
     dump,
 )
 from skill_eval_nb.documents.dialects import check, read_as_shared
-from skill_eval_nb.documents.run import UserNotesSummary
 from skill_eval_nb.grading import grade
 from skill_eval_nb.grading.judge import (
     Case,
@@ -35,6 +34,7 @@ from skill_eval_nb.models import (
 )
 from skill_eval_nb.models.ask import fault_text
 from tests.corpus.build import lay
+from tests.golden import hold, lines_of
 from tests.grading.made import case, judging, picture
 from tests.models.scripted import Answer, Scripted, bad, good, with_client
 
@@ -105,8 +105,7 @@ def test_the_record_of_a_judging(tmp_path: Path) -> None:
     """What was covered up is put back in all that the judge says."""
     files = {"RELEASE_NOTES.md": "By the release-notes skill", "a.md": "x"}
     of = case(tmp_path, files, hidden=("release-notes",))
-    quoted, whole = (f"RELEASE_NOTES.md: “By the {name}”" for name in ("[name 1]", "X skill"))
-    whole = whole.replace("X", "release-notes")
+    quoted = "RELEASE_NOTES.md: “By the [name 1]”"
     answer = judging(
         claims=[{"claim": quoted, "type": "process", "evidence": quoted, "verified": True}],
         user_notes={"uncertainties": [quoted], "needs_review": [], "workarounds": []},
@@ -120,30 +119,14 @@ def test_the_record_of_a_judging(tmp_path: Path) -> None:
     one, (request,) = judged(of, good(json.dumps(answer), input_tokens=100, output_tokens=10))
     assert '<output file=\\"RELEASE_NOTES.md\\"' in json.dumps(request)
     assert "release-notes" not in json.dumps(request)
-    assert {row.evidence for row in (*one.rubric_scores.values(), *one.expectations)} == {whole}
-    assert (one.claims[0].claim, one.claims[0].evidence) == (whole, whole)
-    assert one.user_notes_summary == UserNotesSummary(uncertainties=[whole])
-    assert one.eval_feedback is not None
-    assert one.eval_feedback.suggestions[0].reason == whole
-    assert one.eval_feedback.overall == "[name 2] stays"
-    scores = {name: (score.score, score.weight) for name, score in one.rubric_scores.items()}
-    assert scores == {"clarity": (4, 2.0), "depth": (2, 1.0), "care": (5, 0.5)}
     assert one.rubric_summary is not None
     assert one.rubric_summary.weighted_mean == pytest.approx((4 * 2 + 2 + 5 * 0.5) / 3.5, abs=1e-4)
     assert one.rubric_summary.normalized == pytest.approx((4 * 2 + 2 + 2.5) / 3.5 / 5, abs=1e-4)
-    assert [(v.id, v.text, v.passed) for v in one.expectations] == [
-        ("X1", "The total is 1,204.50", True),
-        (None, "Every invoice has a line", False),
-    ]
-    assert (one.judging, one.judge_model) == (1, "claude-haiku-4-5")
-    assert sorted(one.dimension_order) == ["care", "clarity", "depth"]
-    assert sorted(one.expectation_order) == ["E1", "E2"]
-    assert one.shown is not None
-    assert [shown.name for shown in one.shown.files] == ["RELEASE_NOTES.md", "a.md"]
     assert one.cost_usd == pytest.approx(100 * 1e-6 + 10 * 5e-6)
     assert one.seconds is not None
     assert read_as_shared("judging", json.loads(json.dumps(dump(one)))) == (one, [])
     assert not check("judging", dump(one), "skill-evaluator")
+    hold("judging", lines_of(dump(one) | dict.fromkeys(("seconds", "timestamp"))))
 
 
 def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None:

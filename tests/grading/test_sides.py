@@ -13,6 +13,7 @@ from skill_eval_nb.documents.dialects import canonical, json_schema
 from skill_eval_nb.grading import analyst, comparator
 from skill_eval_nb.models import Usage, load_prices
 from skill_eval_nb.models.ask import Answered
+from tests.golden import hold, lines_of
 from tests.grading.made import (
     SKILL,
     analysing,
@@ -91,21 +92,8 @@ def test_the_document_of_a_comparison(tmp_path) -> None:
     told = comparing(quality_a=quality, quality_b=quality, reasoning=said)
     given = answered(comparator.read_answer(told, 2, 3))
     one = comparator.comparison_of(given, prepared, **ABOUT)
-    plain = dump(one)
-    assert (plain["winner"], plain["key_differentiators"]) == ("A", ["the total"])
-    assert plain["reasoning"] == said  # it could be either
-    assert plain["output_quality"] == {
-        side: {"score": 4.0, "strengths": [f"it says {name}"]}
-        for side, name in zip("AB", sides, strict=True)
-    }
-    assert plain["rubric"]["A"]["content"] == {"clarity": 4.0, "depth": 4.0, "care": 4.0}
-    results = plain["expectation_results"]
-    assert (results["A"]["passed"], results["B"]["pass_rate"]) == (2, 0.5)
-    assert [one["passed"] for one in results["B"]["details"]] == [True, False]
-    assert results["A"]["details"][0]["evidence"] == "E1 of a"
-    assert plain["refused_answers"] == ["bad at first"]
-    assert (plain["cost_usd"], plain["usage"]["calls"], plain["seconds"]) == (1.0, 2, 1.235)
-    assert set(plain["shown"]) == {"A", "B"}
+    assert one.reasoning == said  # it could be either
+    hold("comparison", lines_of(dump(one) | {"timestamp": None}))
     read_back(one, Comparison)
     turned = comparator.comparison_of(given, prepared, swapped=True, **ABOUT)
     assert turned.output_quality["A"].strengths == ["it says old-way"]
@@ -138,13 +126,5 @@ def test_the_document_of_an_analysis_has_the_form_of_the_base_dialect(tmp_path) 
     one = analyst.analysis_of(given, *works(tmp_path), [compared()], **ABOUT)
     plain = canonical(one)
     jsonschema.validate(plain, json_schema("analysis", "skill-creator"))
-    assert plain["comparison_summary"] == {
-        "winner": "A",
-        "winner_skill": "skill-snapshot/with_skill",
-        "loser_skill": "none (without_skill)",
-        "comparator_reasoning": "A has a total.",
-    }
-    assert plain["instruction_following"]["loser"] == {"score": 3.0, "issues": ["no total"]}
-    assert plain["improvement_suggestions"][0]["expected_impact"] == "totals in one form"
-    assert plain["transcript_insights"]["loser_execution_pattern"] == "guessed"
+    hold("analysis", lines_of(plain | {"timestamp": None}))
     read_back(one, Analysis)

@@ -23,6 +23,7 @@ from skill_eval_nb.models import (
     worst_case,
 )
 from skill_eval_nb.models.usage import ADDED, CONTEXT, IMAGE, VARIABLE, Rates, encode_body
+from tests.corpus.build import lay
 from tests.models.scripted import Ceiling
 
 MILLION = 1_000_000
@@ -34,9 +35,7 @@ def no_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def written(folder: Path, content: Any) -> Path:
-    path = folder / "my-prices.json"
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
+    return lay(folder, {"my-prices.json": content}) / "my-prices.json"
 
 
 def test_above_its_tier_every_token_of_a_call_is_dearer():

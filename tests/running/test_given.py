@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from skill_eval_nb.running.protocol import Refused, Skill
 from skill_eval_nb.running.skill import read_skill, stage
-from skill_eval_nb.running.suite import Suite, find_inputs, place_inputs, read_suite
+from skill_eval_nb.running.suite import find_inputs, place_inputs, read_suite
 from tests.corpus.build import lay
 from tests.golden import hold
 from tests.running.made_jobs import SKILL, make_skill
@@ -118,15 +116,6 @@ def test_broken_front_matter_is_told_with_what_was_found(tmp_path, content, told
 # ── suite ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read(folder: Path, raw: Any) -> Suite:
-    skill = folder / "skill"
-    if not skill.exists():
-        make_skill(skill)
-    path = skill / "evals" / "evals.json"
-    path.write_text(raw if isinstance(raw, str) else json.dumps(raw))
-    return read_suite(path, skill.resolve())
-
-
 def test_every_fault_at_once(tmp_path):
     evals = [
         {"id": 1, "prompt": " ", "files": ["../x", "none.txt"]},
@@ -141,8 +130,9 @@ def test_every_fault_at_once(tmp_path):
             "assertions": [{"text": "x", "type": "row_count", "count": "two"}],
         },
     ]
+    skill = make_skill(tmp_path / "skill", evals)
     with pytest.raises(Refused) as caught:
-        read(tmp_path, {"evals": evals})
+        read_suite(skill / "evals" / "evals.json", skill)
     hold("suite", [one.replace(str(tmp_path), "HOME") for one in caught.value.faults])
 
 

@@ -12,6 +12,7 @@ from skill_eval_nb.models import Connection, Usage
 from skill_eval_nb.running.executors.messages_api import MessagesApi
 from skill_eval_nb.running.protocol import Limits
 from tests.bubblewrap import needed
+from tests.corpus.build import lay
 from tests.golden import hold, lines_of
 from tests.grading.made import marker, running
 from tests.running.agents import NAME, Conversation, execute, say, skill, task, use
@@ -141,18 +142,11 @@ def test_a_skill_file_that_is_a_link_is_not_followed(tmp_path):
 # ── tools ────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture
-def used(tmp_path):
-    """Let a model use tools in one run, and give their results and the folder it worked in."""
-    work = tmp_path / "work"
-    work.mkdir()
-
-    def use_them(*calls, **changed):
-        execution, bodies = worked(tmp_path, *calls, DONE, **changed)
-        assert execution.status == "done", execution.reason
-        return results(bodies)
-
-    return use_them, work
+def used(root, *calls, **changed):
+    """What came of each use of a tool in one run."""
+    execution, bodies = worked(root, *calls, DONE, **changed)
+    assert execution.status == "done", execution.reason
+    return results(bodies)
 
 
 def read(path, **more):
@@ -168,12 +162,12 @@ def edit(path, old, new, **more):
 
 
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "none"])
-def test_files_are_written_read_and_edited(used, sandbox):
-    use_them, work = used
+def test_files_are_written_read_and_edited(tmp_path, sandbox):
+    work = tmp_path / "work"
     calls = [write("a/b.txt", "one\ntwö\n😀 three"), read("a/b.txt"), edit("a/b.txt", "twö", "2")]
     calls += [bash("cat a/b.txt"), write("f", "aa bb aa")]
     calls += [edit("f", "aa", "c", replace_all=True)]
-    done = use_them(*calls, sandbox=sandbox)
+    done = used(tmp_path, *calls, sandbox=sandbox)
     assert not any(failed for failed, _ in done)
     assert done[1][1] == "     1\tone\n     2\ttwö\n     3\t😀 three"
     assert done[3][1] == (work / "a" / "b.txt").read_text() == "one\n2\n😀 three"
@@ -181,9 +175,8 @@ def test_files_are_written_read_and_edited(used, sandbox):
     assert (work / "f").read_text() == "c bb c"
 
 
-def test_what_is_refused_changes_nothing_and_is_told(used):
-    use_them, work = used
-    (work / "f").write_text("aa bb aa")
+def test_what_is_refused_changes_nothing_and_is_told(tmp_path):
+    work = lay(tmp_path / "work", {"f": "aa bb aa"})
     refused = {
         "occurs 2 times": edit("f", "aa", "c"),
         "does not occur": edit("f", "dd", "c"),
@@ -200,7 +193,7 @@ def test_what_is_refused_changes_nothing_and_is_told(used):
         "a character NUL": bash("echo a\0b"),
         "null byte": write("a\0b", ""),
     }
-    for words, (failed, text) in zip(refused, use_them(*refused.values()), strict=True):
+    for words, (failed, text) in zip(refused, used(tmp_path, *refused.values()), strict=True):
         assert failed
         assert words in text
     assert [path.name for path in work.iterdir()] == ["f"]
@@ -210,11 +203,10 @@ def test_what_is_refused_changes_nothing_and_is_told(used):
 # ── an agent that tries what it must not (more of it: tests/running/test_hostile.py) ─────────────
 
 
-def test_a_link_leads_nowhere_outside(used, tmp_path):
+def test_a_link_leads_nowhere_outside(tmp_path):
     """Neither one that the agent makes, nor one that the working folder brings along."""
-    use_them, work = used
-    secret = tmp_path / "secret.txt"
-    secret.write_text("canary-of-the-host")
+    work = lay(tmp_path / "work", {})
+    secret = lay(tmp_path, {"secret.txt": "canary-of-the-host"}) / "secret.txt"
     calls = [read(str(secret)), read("/etc/shadow"), read("../secret.txt")]
     links = {"file": (secret, ""), "folder": (tmp_path, "/secret.txt"), "it": ("/etc/shadow", "")}
     for name, (target, below) in links.items():
@@ -223,7 +215,7 @@ def test_a_link_leads_nowhere_outside(used, tmp_path):
         calls += [read(f"brought-{name}{below}"), read(made), write(made, "changed")]
         calls += [edit(made, "canary", "changed"), bash(f"cat {made}")]
     make = "; ".join(f"ln -s {target} made-{name}" for name, (target, _) in links.items())
-    (failed, _), *rest = use_them(bash(make), *calls)
+    (failed, _), *rest = used(tmp_path, bash(make), *calls)
     assert not failed
     assert all(failed for failed, _ in rest)
     assert not any(words in text for _, text in rest for words in ("canary", "root:"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,6 @@ from skill_eval_nb.running.stored_runs import grade_stored
 from tests.checkout import ROOT
 from tests.corpus.build import lay
 
-DATA = ROOT / "data"
 RUN = "iteration-1/eval-1-it/with_skill/run-1"
 CHECKS = [
     {"id": "S1", "type": "file_exists", "pattern": "*.md", "critical": True},
@@ -30,29 +28,21 @@ def workspace(folder, files=None, checks=None):
     return lay(folder, {"evals.json": {"evals": evals}, **(own if files is None else files)})
 
 
-@pytest.fixture
-def bundled(tmp_path):
-    return Path(shutil.copytree(DATA, tmp_path / "data"))
-
-
-def verdicts(path):
-    return [one["passed"] for one in json.loads(path.read_text())["expectations"]]
-
-
 @pytest.mark.skipif(sandbox.available() is not None, reason="no sandbox for the scripts here")
-def test_every_stored_verdict_is_found_again_and_written_with_the_same_keys(bundled):
+def test_every_stored_verdict_is_found_again_and_written_with_the_same_keys(tmp_path):
     """They were made with the outputs, by code that is not ours."""
-    result = grade_stored(bundled / "tdd-workspace", allow_scripts=True)
+    bundled = shutil.copytree(ROOT / "data" / "tdd-workspace", tmp_path / "tdd-workspace")
+    result = grade_stored(bundled, allow_scripts=True)
     assert [run.outcome for run in result.runs] == ["same"] * 68
     marks = [one.passed for run in result.runs for one in run.structural.expectations]
     assert (len(marks), marks.count(None)) == (385, 0)
     assert [run.structural.gate_passed for run in result.runs].count(False) == 1
 
-    stored = sorted((bundled / "tdd-workspace").rglob("structural.json"))
+    stored = sorted(bundled.rglob("structural.json"))
     before = {path: json.loads(path.read_text()) for path in stored}
     for path in stored:
         path.unlink()
-    result = grade_stored(bundled / "tdd-workspace", allow_scripts=True)
+    result = grade_stored(bundled, allow_scripts=True)
     assert [run.outcome for run in result.runs].count("written") == len(stored)
     for path, old in before.items():
         new = json.loads(path.read_text())
@@ -76,7 +66,8 @@ def test_a_structural_json_that_differs_is_kept_and_told_unless_forced(tmp_path)
     assert "something else: S2 (there passed, now failed);" in told.message
     forced = grade_stored(ws, force=True)
     assert [run.outcome for run in forced.runs] == ["written"]
-    assert verdicts(file) == [True, False, None]
+    found = json.loads(file.read_text())["expectations"]
+    assert [one["passed"] for one in found] == [True, False, None]
     assert [run.outcome for run in grade_stored(ws).runs] == ["same"]
 
 
