@@ -22,16 +22,6 @@ def load(folder: Path, files: Mapping[str, Any], backend: Any = "polars") -> sen
     return sen.load(folder / "ws", backend)
 
 
-def rows(ws: sen.Workspace, table: str) -> list[Row]:
-    """A table as plain rows."""
-    return ws.polars(table).to_dicts()
-
-
-def coded(ws: sen.Workspace, code: str) -> list[Row]:
-    """The problems of a code."""
-    return [row for row in rows(ws, "problems") if row["code"] == code]
-
-
 def two_sides(marks: str = "ppf", baseline: str = "pff") -> dict[str, Any]:
     """An eval with a run on each side."""
     return {f"{RUN}/grading.json": graded(marks), f"{BASELINE}/grading.json": graded(baseline)}
