@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -13,10 +14,14 @@ from skill_eval_nb.report import markdown
 from skill_eval_nb.stats import deltas, deltas_by_dimension, deltas_by_eval, notes
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.widgets.explore import explore
-from tests.stats.made import SIDES, Row, only, plain, runs_table, two_sides, world
+from tests.golden import hold, lines_of
+from tests.stats.made import SIDES, Row, plain, two_sides, world
 from tests.widgets.trees import text
 
 SIX = tuple(f"row {n} of the table is right" for n in range(1, 7))
+BOTH = ("iteration-1", "iteration-2")
+NEW, OLD = BOTH[::-1]
+VERSUS: dict[str, Any] = {"versus": (NEW, OLD)}
 
 
 def made(
@@ -45,191 +50,47 @@ def better(at: int, iteration: str, side: str, run: int) -> float:
     return 0.3 + lift + at / 100 + run / 50
 
 
-# ── checks ─────────────────────────────────────────────────────────────────────────────────────
+def checked_by(others: Callable[[int], tuple[str, ...]]) -> Workspace:
+    """The baseline's side of each eval has other checks than the skill's."""
+    checks = lambda at, _, side: SIX if side == SIDES[0] else others(at)  # noqa: E731
+    return made(better, checks, tokens=lambda *_: 9)
+
 
 REWORDED = ("Row 1 of the table is right.", *SIX[1:5], "the 6 in its row is as it should be")
-
-
-@pytest.mark.parametrize(
-    ("other", "left", "verdict"),
-    [
-        (lambda at: SIX, 6, "helps"),
-        (lambda at: REWORDED, 6, "helps"),
-        (lambda at: SIX[:1] if at == 0 else SIX, 5, "helps"),
-        (lambda at: (*SIX[:5], "row 6 of the table is not right") if at < 2 else SIX, 4, "helps"),
-        (lambda at: SIX[:1], 6, None),
-        (lambda at: (), 6, "helps"),
-    ],
+IN_ONE_EVAL = checked_by(lambda at: SIX[:1] if at == 0 else SIX)
+TWO_ITERATIONS = made(better, iterations=BOTH)
+CHANGED_CHECKS = made(
+    better,
+    lambda at, it, side: SIX[at == 0 and side == SIDES[0] :] if it == OLD else ("new", *SIX),
+    iterations=BOTH,
 )
-def test_evals_whose_sides_had_other_checks_are_left_out(other, left, verdict) -> None:
-    ws = made(
-        better, lambda at, _, side: SIX if side == SIDES[0] else other(at), tokens=lambda *_: 9
-    )
-    tokens = only(deltas(ws, "tokens"))  # which is not counted from checks
-    assert (tokens["n_evals"], "checks" in " ".join(tokens["warnings"])) == (6, False)
-    row = only(deltas(ws))
-    assert (row["n_evals"], row["verdict"]) == (left, verdict)
-    assert row["estimate"] == pytest.approx(0.2)
-    named = [own for own in row["warnings"] if "graded on other checks" in own]
-    assert bool(named) == (left < 6 or verdict is None)
-    assert all(own in row["reason"] for own in named)
-    alone = plain(deltas_by_eval(ws))
-    assert sum("other checks" in (one["unpaired"] or "") for one in alone) == 6 - left
-    assert only(deltas(ws, other_checks=True))["n_evals"] == 6
-    assert only(deltas(ws, other_checks=True))["verdict"] == "helps"
-    assert only(deltas(ws.runs))["verdict"] == "helps", "of a table no check is known"
+BATCHES = made(better, evals={OLD: range(3), NEW: range(3, 8)}.__getitem__, iterations=BOTH)
 
 
-# ── sessions ───────────────────────────────────────────────────────────────────────────────────
+def stamped(started: Any, judged: Any = None, evals: int = 6) -> Workspace:
+    """A run a minute on these days of either side, judged on these."""
 
-BOTH = ("iteration-1", "iteration-2")
-NEW, OLD = BOTH[::-1]
-
-
-def test_two_iterations_are_two_sessions_and_the_baselines_change_can_be_taken_off() -> None:
-    ws = made(better, iterations=BOTH)
-    row = only(deltas(ws, versus=(NEW, OLD)), configuration=SIDES[0])
-    assert "Two iterations are two sessions" in row["reason"]
-    assert '`baseline="without_skill"`' in row["reason"]
-    less = only(deltas(ws, baseline=SIDES[1], versus=(NEW, OLD)))
-    assert (less["configuration"], less["iteration"], less["baseline"]) == (SIDES[0], NEW, OLD)
-    assert (less["estimate"], less["verdict"]) == (pytest.approx(0.2), "helps")
-    assert "less that of without_skill" in less["reason"]
-    own = only(deltas_by_eval(ws, baseline=SIDES[1], versus=(NEW, OLD)), eval_id="3")
-    assert [own[name] for name in ("mean", "baseline_mean", "estimate")] == pytest.approx(
-        [0.4, 0.2, 0.2]
-    )
-
-
-def test_the_change_of_a_baseline_is_of_evals_with_its_checks() -> None:
-    """Other checks in another iteration are no fault then, others on a side are."""
-    ws = made(
-        better,
-        lambda at, it, side: SIX[at == 0 and side == SIDES[0] :] if it == OLD else ("new", *SIX),
-        iterations=BOTH,
-    )
-    plainly = only(deltas(ws, versus=(NEW, OLD)), configuration=SIDES[0])
-    assert (plainly["verdict"], plainly["n_evals"]) == (None, 6)
-    less = only(deltas(ws, baseline=SIDES[1], versus=(NEW, OLD)))
-    assert (less["verdict"], less["n_evals"], less["unpaired"]) == ("helps", 5, ["0"])
-
-
-# ── days, families, batches ────────────────────────────────────────────────────────────────────
-
-ONE_DAY = ("01T10", "01T10")
-
-
-@pytest.mark.parametrize(
-    ("started", "judged", "evals", "says"),
-    [
-        (ONE_DAY, None, 6, None),
-        (
-            ("02T10", "01T09"),
-            None,
-            6,
-            "The sides were run 24 hours apart: what changed in between counts",
-        ),
-        (("01T10", "01T22"), None, 6, "run 11 hours apart"),
-        (("01T10", None), None, 6, "Only the runs of with_skill say when"),
-        ((None, None), None, 6, "No run says when it was made"),
-        (ONE_DAY, ONE_DAY, 6, None),
-        (ONE_DAY, ("01T11", "01T10"), 6, "All judgings of without_skill were made before those"),
-        (ONE_DAY, ("01T11", "01T10"), 2, None),
-    ],
-)
-def test_sides_of_other_days_and_missing_stamps_are_named(started, judged, evals, says) -> None:
-    def stamped(days: Any) -> Any:
+    def stamp(days: Any) -> Any:
         return lambda at, it, side, run: (
-            (stamp := days[SIDES.index(side)]) and f"2026-05-{stamp}:{at}{run}:00Z"
+            (day := days[SIDES.index(side)]) and f"2026-05-{day}:{at}{run}:00Z"
         )
 
-    more = {"started_at": stamped(started)} | ({"judged_at": stamped(judged)} if judged else {})
-    ws = made(better, evals=range(evals), k=3 if judged is None else 1, tokens=lambda *_: 9, **more)
-    assert [says in text for text in only(deltas(ws))["warnings"]] == [True] * (says is not None)
-    assert not any("judgings" in told for told in only(deltas(ws, "tokens"))["warnings"])
+    more = {"started_at": stamp(started)} | ({"judged_at": stamp(judged)} if judged else {})
+    return made(better, evals=range(evals), k=3 if judged is None else 1, **more)
 
 
-@pytest.mark.parametrize(
-    ("more", "cluster"),
-    [
-        (lambda at: {"tags": ["a" if at < 3 else "b"]}, '"tags"'),
-        (lambda at: {"tags": ["all"], "files": [f"{at // 2}.csv"]}, '"files"'),
-        (lambda at: {"tags": ["all"], "files": ["all.csv"]}, None),
-        (lambda at: {"tags": [f"t{at}"], "files": []}, None),
-    ],
-)
-def test_evals_that_belong_together_are_named_where_a_claim_reaches_beyond(more, cluster) -> None:
-    runs = made(better).runs.to_dicts()
-    ws = world(runs, evals=[{"eval_id": str(at), **more(at)} for at in range(6)])
-    said = {scope: only(deltas(ws, scope=scope))["reason"] for scope in ("suite", "population")}
-    assert "belong together" not in said["suite"]
-    assert (f"`cluster={cluster}`" in said["population"]) == (cluster is not None)
-    noted = [row["text"] for row in plain(notes(ws)) if row["kind"] == "families"]
-    assert [f"`cluster={cluster}`" in text for text in noted] == ([True] if cluster else [])
-    if cluster == '"files"':
-        row = only(deltas(ws, scope="population", cluster="files"))
-        assert "belong together" not in row["reason"]
+def kin(more: Callable[[int], Row]) -> Workspace:
+    """Six evals with these tags and files."""
+    evals = [{"eval_id": str(at), **more(at)} for at in range(6)]
+    return world(made(better).runs.to_dicts(), evals=evals)
 
 
-def test_iterations_without_an_eval_in_common_can_be_answered_as_one() -> None:
-    batches = {OLD: range(3), NEW: range(3, 8)}
-    ws = made(better, evals=batches.__getitem__, iterations=BOTH)
-    rows = plain(deltas(ws))
-    assert [row["n_evals"] for row in rows] == [3, 5]
-    assert all(
-        "iteration-1 and iteration-2 have no eval in common" in row["reason"] for row in rows
-    )
-    for data in (ws, ws.runs):
-        row = only(deltas(data, pool="iteration", scope="population"))
-        assert (row["iteration"], row["n_evals"]) == ("iteration-1, iteration-2", 8)
-        assert "in common" not in row["reason"]
-        assert row["estimate"] == pytest.approx((3 * 0.2 + 5 * 0.4) / 8)
-    with pytest.raises(ValueError, match="have evals in common"):
-        deltas(made(better, iterations=BOTH), pool="iteration")
+OF_TWO_TAGS = kin(lambda at: {"tags": ["a" if at < 3 else "b"]})
+OF_THREE_FILES = kin(lambda at: {"tags": ["all"], "files": [f"{at // 2}.csv"]})
+WIDER: dict[str, Any] = {"scope": "population"}
 
 
-# ── errors, judges, gates, the stand-in ────────────────────────────────────────────────────────
-
-
-def one(rows: list[Row], **options: Any) -> Row:
-    (row,) = plain(deltas(runs_table(rows), **options))
-    return row
-
-
-def test_errors_on_one_side_that_decide_leave_it_unclear() -> None:
-    """Without the runs that errored the skill helps; as failures they outweigh that."""
-    row = one(two_sides(lambda _, run: None if run == 2 else 0.7 + run / 10, 0.6, evals=6))
-    assert (row["estimate"], row["estimate_with_errors"]) == pytest.approx((0.15, -0.1))
-    assert row["n_errored"] == 6
-    assert (row["verdict"], row["verdict_with_errors"]) == ("unclear: errors decide", "unclear")
-    assert "Errored, and so in no figure here: 6 runs of with_skill." in row["reason"]
-    assert "Counted as failures: −10 pp" in row["reason"]
-    assert row["low"] < row["estimate_with_errors"] < row["estimate"] < row["high"]
-    assert (row["p"] > 0.05, row["low"] <= 0) == (True, True)
-
-
-@pytest.mark.parametrize(
-    ("columns", "metric", "says", "verdict"),
-    [
-        ({"judge_model": ("a", "b")}, "pass_rate", "judged by b: two yardsticks", None),
-        ({"judge_model": ("a", "b")}, "tokens", "", "hurts"),  # in which no judge has a say
-        (
-            {"executor_model": ("small", "large")},
-            "pass_rate",
-            "with_skill was run by small, without_skill was run by large",
-            "helps",
-        ),
-    ],
-)
-def test_sides_that_others_ran_or_judged_are_named(columns, metric, says, verdict) -> None:
-    rates = (lambda _, run: 0.8 + run / 20), (lambda _, run: 0.3 + run / 20)
-    row = one(two_sides(*rates, tokens=(9, 5), **columns), metric=metric)
-    assert row["verdict"] == verdict
-    assert says in row["reason"]
-    assert bool(row["warnings"]) == bool(says)
-
-
-def test_a_gate_that_takes_unequal_parts_is_named() -> None:
+def gated() -> Workspace:
     """The skill lifts every bad output over the gate, where it is judged.
 
     By itself it changes nothing, and would seem to make outputs worse. Evals whose runs all
@@ -243,11 +104,88 @@ def test_a_gate_that_takes_unequal_parts_is_named() -> None:
         rows.append(key | {"gate_passed": passed, "pass_rate": 0.5})
         if passed:
             scores.append(key | {"dimension": "d", "score": (2.0 if bad else 4.0) + run / 4})
-    (row,) = plain(deltas_by_dimension(world(rows, scores=scores)))
-    assert (row["verdict"], row["n_evals"], row["n_unpaired"]) == ("unclear", 4, 4)
-    assert row["estimate"] == 0
-    said = "The gate took 0 of 24 runs of with_skill and 8 of 24 runs of without_skill"
-    assert said in row["reason"] or row["warnings"][0].startswith(said)
+    return world(rows, scores=scores)
+
+
+def by_others(**columns: Any) -> Workspace:
+    """Runs of which either side has its own value of a column."""
+    rates = (lambda _, run: 0.8 + run / 20), (lambda _, run: 0.3 + run / 20)
+    return world(two_sides(*rates, tokens=(9, 5), **columns))
+
+
+TWO_JUDGES = by_others(judge_model=("a", "b"))
+ONE_DAY = ("01T10", "01T10")
+CASES: dict[str, Callable[[], Any]] = {
+    "the same checks": lambda: deltas(checked_by(lambda _: SIX)),
+    "the same in other words": lambda: deltas(checked_by(lambda _: REWORDED)),
+    "other checks in one eval": lambda: deltas(IN_ONE_EVAL),
+    "eval by eval": lambda: deltas_by_eval(IN_ONE_EVAL),
+    "which do not matter": lambda: deltas(IN_ONE_EVAL, other_checks=True),
+    "which are not known of a table": lambda: deltas(IN_ONE_EVAL.runs),
+    "tokens, which are not counted from checks": lambda: deltas(IN_ONE_EVAL, "tokens"),
+    "turned checks in two": lambda: deltas(
+        checked_by(lambda at: (*SIX[:5], "row 6 of the table is not right") if at < 2 else SIX)
+    ),
+    "other checks in each": lambda: deltas(checked_by(lambda _: SIX[:1])),
+    "checks of one side alone": lambda: deltas(checked_by(lambda _: ())),
+    "two iterations, which are two sessions": lambda: deltas(TWO_ITERATIONS, **VERSUS),
+    "less the change of the baseline": lambda: deltas(TWO_ITERATIONS, baseline=SIDES[1], **VERSUS),
+    "the same eval by eval": lambda: deltas_by_eval(TWO_ITERATIONS, baseline=SIDES[1], **VERSUS),
+    "other checks in another iteration": lambda: deltas(CHANGED_CHECKS, **VERSUS),
+    "which is no fault where a baseline has them as well": lambda: deltas(
+        CHANGED_CHECKS, baseline=SIDES[1], **VERSUS
+    ),
+    "of one day": lambda: deltas(stamped(ONE_DAY)),
+    "of two days": lambda: deltas(stamped(("02T10", "01T09"))),
+    "of morning and evening": lambda: deltas(stamped(("01T10", "01T22"))),
+    "of a day that one side says": lambda: deltas(stamped(("01T10", None))),
+    "of no known day": lambda: deltas(stamped((None, None))),
+    "judged in turn": lambda: deltas(stamped(ONE_DAY, ONE_DAY)),
+    "judged one after the other": lambda: deltas(stamped(ONE_DAY, ("01T11", "01T10"))),
+    "and so few that it may be chance": lambda: deltas(
+        stamped(ONE_DAY, ("01T11", "01T10"), evals=2)
+    ),
+    "these evals, of two tags": lambda: deltas(OF_TWO_TAGS),
+    "evals of two tags": lambda: deltas(OF_TWO_TAGS, **WIDER),
+    "notes on evals of two tags": lambda: notes(OF_TWO_TAGS),
+    "evals of three files": lambda: deltas(OF_THREE_FILES, **WIDER),
+    "which are counted as one": lambda: deltas(OF_THREE_FILES, cluster="files", **WIDER),
+    "evals with all in common": lambda: deltas(
+        kin(lambda _: {"tags": ["all"], "files": ["all.csv"]}), **WIDER
+    ),
+    "evals with nothing in common": lambda: deltas(
+        kin(lambda at: {"tags": [f"t{at}"], "files": []}), **WIDER
+    ),
+    "iterations without an eval in common": lambda: deltas(BATCHES),
+    "answered as one": lambda: deltas(BATCHES, pool="iteration", **WIDER),
+    "a table answered as one": lambda: deltas(BATCHES.runs, pool="iteration", **WIDER),
+    # Without the runs that errored the skill helps; as failures they outweigh that.
+    "errors that decide": lambda: deltas(
+        world(two_sides(lambda _, run: None if run == 2 else 0.7 + run / 10, 0.6, evals=6))
+    ),
+    "two judges": lambda: deltas(TWO_JUDGES),
+    "tokens, in which no judge has a say": lambda: deltas(TWO_JUDGES, "tokens"),
+    "two models": lambda: deltas(by_others(executor_model=("small", "large"))),
+    "a gate that takes unequal parts": lambda: deltas_by_dimension(gated()),
+}
+SHOWN = "configuration iteration baseline eval_id n_evals estimate low high p verdict".split()
+SHOWN += "verdict_with_errors estimate_with_errors n_errored unpaired kind".split()
+
+
+def test_what_is_said_with_the_verdict() -> None:
+    lines: list[str] = []
+    for name, work_out in CASES.items():
+        rows = plain(work_out())
+        lines += [f"# {name}", *lines_of([{one: row.get(one) for one in SHOWN} for row in rows])]
+        said = [[row.get("reason"), row.get("text"), *row.get("warnings", ())] for row in rows]
+        sentences = dict.fromkeys(one for own in said for one in own if one)
+        lines += [f"  {one}" for one in sentences]
+    hold("confounds", lines)
+
+
+def test_iterations_with_evals_in_common_are_not_answered_as_one() -> None:
+    with pytest.raises(ValueError, match="have evals in common"):
+        deltas(TWO_ITERATIONS, pool="iteration")
 
 
 BY = "executor_model harness judge_model".split()
