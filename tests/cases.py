@@ -87,6 +87,7 @@ def _read(name: str) -> tuple[dict[str, Any], list[Case]]:
         files, _, kept = f"\n{rest}".partition(READ)
         whole = {path: _content(path, text, shared) for path, text in _files(files).items()}
         found.append(Case(name, title, whole, kept))
+    assert len({case.title for case in found}) == len(found), f"two cases of one title in {name}"
     return shared, found
 
 

@@ -1,6 +1,7 @@
 """One review of a feedback.json is changed, and nothing else; an id is read back as its run."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -199,22 +200,11 @@ def write_all(folder: Path) -> dict[str, tuple]:
     return said
 
 
-def loaded(ws: sen.Workspace | Path) -> dict[str, tuple]:
-    ws = sen.load(ws) if isinstance(ws, Path) else ws
+def loaded(folder: Path) -> dict[str, tuple]:
+    """What is read of it."""
     columns = ["feedback", "workspace", "iteration", "eval_id", "configuration", "run_number"]
-    rows = ws.polars("feedback").select(columns).iter_rows()
+    rows = sen.load(folder).polars("feedback").select(columns).iter_rows()
     return {words: tuple(run) for words, *run in rows}
-
-
-def copied(folder: Path, to: Path) -> Path:
-    """A copy of what is read of a workspace, without its feedback."""
-    for path in folder.rglob("*"):
-        read = path.suffix in (".json", ".md", ".jsonl") and path.name != "feedback.json"
-        if path.is_file() and read:
-            target = to / folder.name / path.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes())
-    return to / folder.name
 
 
 def faults(folder: Path) -> set[tuple]:
@@ -227,7 +217,8 @@ def faults(folder: Path) -> set[tuple]:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_all_runs_of_every_dialect_are_named_so_that_they_are_found_again(tmp_path, name):
-    folder = copied(DATA / name, tmp_path)
+    unsaid = shutil.ignore_patterns("feedback.json")
+    folder = shutil.copytree(DATA / name, tmp_path / name, ignore=unsaid)
     before = faults(folder)
     said = write_all(folder)
     assert loaded(folder) == said
