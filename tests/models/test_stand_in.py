@@ -99,9 +99,8 @@ async def errors(sdk: Any) -> None:
 
 async def is_cut(sdk: Any) -> None:
     """An answer ends at max_tokens."""
-    whole, short, none = [
-        await sdk.messages.create(**plain(max_tokens=most)) for most in (4000, 20, 1)
-    ]
+    answers = [await sdk.messages.create(**plain(max_tokens=most)) for most in (4000, 20, 1)]
+    whole, short, none = answers
     assert (short.stop_reason, none.content) == ("max_tokens", [])
     assert 0 < len(short.content[0].text) < len(whole.content[0].text)
     assert whole.content[0].text.startswith(short.content[0].text)

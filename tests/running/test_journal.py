@@ -192,7 +192,5 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
     assert journal.path.read_bytes() == before
     journal.add("ended")
     journal.close()
-    assert [one["event"] for one in read_journal(tmp_path / "iteration-1").events] == [
-        "planned",
-        "ended",
-    ]
+    events = read_journal(tmp_path / "iteration-1").events
+    assert [one["event"] for one in events] == ["planned", "ended"]

@@ -225,10 +225,7 @@ NEW = b'\xef\xbb\xbf---\r\nname: maps\r\ndescription: "Draws maps."\r\n---\r\n# 
 @pytest.fixture
 def path(tmp_path):
     """The SKILL.md of a skill."""
-    file = tmp_path / "maps" / "SKILL.md"
-    file.parent.mkdir()
-    file.write_bytes(OLD)
-    return file
+    return lay(tmp_path / "maps", {"SKILL.md": OLD}) / "SKILL.md"
 
 
 def test_the_diff_is_shown_and_written_with_the_old_file_kept_as_private_under_a_free_name(path):

@@ -29,6 +29,7 @@ from skill_eval_nb.triggers.search import (
     question,
     read_proposal,
 )
+from tests.corpus.build import lay
 from tests.stand_in import Fault, RiggedStandIn, logged
 
 HALF = [
@@ -255,9 +256,8 @@ def asked(folder, *faults: Fault, left_usd: float | None = 1.0) -> Proposal:
 
 
 def test_an_answer_that_an_earlier_version_kept_is_given_back(tmp_path):
-    file = tmp_path / ".skill-eval-nb" / "proposals" / f"{QUESTION.key}.json"
-    file.parent.mkdir(parents=True)
-    file.write_text('{"description": "Stamps letters.", "spent_usd": 0.25}')
+    kept = {"description": "Stamps letters.", "spent_usd": 0.25}
+    lay(tmp_path, {f".skill-eval-nb/proposals/{QUESTION.key}.json": kept})
     assert asked(tmp_path, left_usd=0.0) == Proposal("Stamps letters.", 0.25)
     assert logged(tmp_path / "log") == []
 
@@ -266,8 +266,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_anew_and_all_of_it_is_counte
     proposal = asked(tmp_path, Fault("invalid_json", first=1))
     assert len(logged(tmp_path / "log")) == 2
     assert proposal.description is not None
-    failed = tmp_path / "failed"
-    failed.mkdir()
+    failed = lay(tmp_path / "failed", {})
     with pytest.raises(SearchOver, match="no usable answer in 3 attempts"):
         asked(failed, Fault("invalid_json"))
     before = read_proposal(failed, QUESTION.key)

@@ -26,6 +26,7 @@ from skill_eval_nb.running.journal import Held, InFlight
 from skill_eval_nb.running.pool import JobFailed
 from skill_eval_nb.running.protocol import Limits, Refused
 from skill_eval_nb.tables import check
+from tests.corpus.build import lay
 from tests.golden import hold, lines_of
 from tests.running.made_jobs import Writer, job_plan, journal, make_skill, steps_of, until
 from tests.stand_in import Fault, RiggedStandIn
@@ -72,8 +73,7 @@ def test_a_job_from_its_plan_to_its_tables(tmp_path):
 
 
 def test_a_file_in_the_place_of_the_suites_folder_is_left_and_what_looks_on_may_fail(tmp_path):
-    (tmp_path / "ws").mkdir()
-    (tmp_path / "ws" / "evals").write_text("mine")
+    lay(tmp_path / "ws", {"evals": "mine"})
     progress = finished(tmp_path, judgings=0, look=broken)
     assert (progress.status, progress.finished) == ("done", 6)
     said = "\n".join(progress.problems)
@@ -130,12 +130,13 @@ def test_a_run_that_no_judge_looks_at_has_a_grading_that_other_tools_count_right
 
     found, missing = ({"type": "file_exists", "pattern": one} for one in ("*.md", "*.pdf"))
     both, gate = [found, missing], [found, missing | {"critical": True}]
+    short, of = {"prompt": "a", "expectations": ["Short"]}, "structural_expectations"
     evals = [
-        {"id": 1, "name": "gated", "structural_expectations": gate, "expectations": ["Short"]},
-        {"id": 2, "name": "judged", "structural_expectations": both, "expectations": ["Short"]},
-        {"id": 3, "name": "unjudged", "structural_expectations": both},
+        short | {"id": 1, "name": "gated", of: gate},
+        short | {"id": 2, "name": "judged", of: both},
+        {"id": 3, "name": "unjudged", "prompt": "a", of: both},
     ]
-    make_skill(tmp_path / "skill", [one | {"prompt": "a"} for one in evals], skill_name="notes")
+    make_skill(tmp_path / "skill", evals, skill_name="notes")
     progress = finished(tmp_path, Writer(calls=2))
     assert (progress.status, progress.errored) == ("done", 0)
     ws = sen.load(tmp_path / "ws")
@@ -152,9 +153,8 @@ def test_a_run_that_no_judge_looks_at_has_a_grading_that_other_tools_count_right
         assert (grading.get("layer") == "structural") is (run["eval_name"] != "judged")
     assert {one.severity for one in check(tmp_path / "ws")} <= {"info"}
 
-    path = tmp_path / "skill" / "evals" / "evals.json"  # without a gate, those are judged too
-    open_to_all = {**json.loads(path.read_bytes()), "eval_config": {"structural_gate": False}}
-    path.write_text(json.dumps(open_to_all))
+    config = {"structural_gate": False}  # without a gate, those are judged too
+    make_skill(tmp_path / "skill", evals, skill_name="notes", eval_config=config)
     assert finished(tmp_path, Writer(calls=2)).status == "done"
     assert len([*(tmp_path / "ws").rglob("judgings/*.json")]) >= 4
 
