@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from skill_eval_nb.models import Connection, Tally
+from skill_eval_nb.models.stand_in.app import event, stream_events
 from skill_eval_nb.running.executors.claude_code import ClaudeCode
 from skill_eval_nb.running.protocol import Execution, Limits, Skill, Task
 from tests.bubblewrap import required
@@ -87,37 +88,30 @@ def say(text: str, stop: str = "end_turn") -> dict[str, Any]:
     return {"type": "text", "text": text, "stop": stop}
 
 
+THOUGHT = (
+    {"type": "content_block_start", "index": 0}
+    | {"content_block": {"type": "thinking", "thinking": "Well.", "signature": ""}},
+    {"type": "content_block_delta", "index": 0}
+    | {"delta": {"type": "signature_delta", "signature": "c2lnbmVk"}},
+    {"type": "content_block_stop", "index": 0},
+)
+"""What a model thinks, as the events of a stream."""
+
+
 def answered(request: dict[str, Any], steps: Sequence[dict[str, Any]]) -> Answer:
     """The step of a request's turn, of 100 tokens read and 20 written: as a stream if asked for."""
     turn = sum(one["role"] == "assistant" for one in request["messages"])
     block = dict(steps[min(turn, len(steps) - 1)])
-    stop = block.pop("stop", "tool_use")
+    stop = {"stop_reason": block.pop("stop", "tool_use"), "stop_details": None}
     if block["type"] == "tool_use":
         block["id"] = f"toolu_{turn}"
-    whole = message(input_tokens=100, output_tokens=20)
-    whole |= {"id": f"msg_{turn}", "model": request["model"], "stop_reason": stop}
+    whole = message(input_tokens=100, output_tokens=20) | stop
+    whole |= {"id": f"msg_{turn}", "model": request["model"]}
     if not request.get("stream"):
         return plain(whole | {"content": [block] if block != {"type": "text", "text": ""} else []})
-    if block["type"] == "text":
-        begun, delta = {"text": ""}, {"type": "text_delta", "text": block["text"]}
-    else:
-        begun = {"input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    thought = {"type": "thinking", "thinking": "Well.", "signature": ""}
-    signed = {"type": "signature_delta", "signature": "c2lnbmVk"}
-    events = [
-        {"type": "message_start", "message": whole | {"content": [], "stop_reason": None}},
-        {"type": "content_block_start", "index": 0, "content_block": thought},
-        {"type": "content_block_delta", "index": 0, "delta": signed},
-        {"type": "content_block_stop", "index": 0},
-        {"type": "content_block_start", "index": 1, "content_block": block | begun},
-        {"type": "content_block_delta", "index": 1, "delta": delta},
-        {"type": "content_block_stop", "index": 1},
-        {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 20}},
-        {"type": "message_stop"},
-    ]
-    sent = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-    return Answer(body=sent.encode(), headers={"content-type": "text/event-stream"})
+    begin, *events = stream_events(whole | {"content": [block, block]})
+    events = [begin, *map(event, THOUGHT), *events[len(THOUGHT) :]]
+    return Answer(body=b"".join(events), headers={"content-type": "text/event-stream"})
 
 
 DONE = "I have done what I wanted."

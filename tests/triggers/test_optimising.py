@@ -21,6 +21,7 @@ from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.running.skill import read_skill
 from skill_eval_nb.triggers import Query, optimise, write_description
 from tests.corpus.build import lay
+from tests.golden import hold, lines_of
 from tests.grading.made import called
 from tests.improving.made import requests
 from tests.stand_in import RiggedStandIn, logged
@@ -84,15 +85,9 @@ def done(tmp_path_factory):
 
 def test_the_better_description_is_found_and_measured_afresh_on_held_out_queries_alone(done):
     world, found = done
-    assert found.status == "done"
-    better = f"{PRESENT} Use it as well for requests that mention “bank” or “reconciliation”."
-    assert [one.description for one in found.steps] == [PRESENT, better]
+    document = json.loads(found.write(world.root).read_text())
+    hold("optimisation", [found.status, found.ended, *lines_of(document)])
     assert [one.is_best for one in found.steps] == [False, True]
-    assert found.best_description == better
-    assert found.best.score == found.selected.score == 1
-    assert found.steps[0].test.score == pytest.approx(0.75, abs=0.1)
-    assert found.why.startswith("Round 2 is chosen. Round 2 seems better than the current")
-    assert found.ended == "every train query passes in round 2"
     assert (found.n_train + found.n_test, found.cost_usd) == (32, 0)
     assert world.runs == 2 * (2 * 32 + found.n_test)
     written = world.root.glob("books-workspace/triggers/*/trigger_eval.json")
@@ -201,10 +196,6 @@ def test_the_document_is_seed_004s_and_views_escape_what_models_wrote(done, tmp_
     assert path.name == "optimization_result.json"
     raw = json.loads(path.read_text())
     assert list(raw)[:3] == ["best_description", "iterations", "best_score"]
-    for row, step in zip(raw["iterations"], found.steps, strict=True):
-        assert (row["iteration"], row["description"]) == (step.round, step.description)
-        stated = [row[f"test_{name}"] for name in ("score", "low", "high")]
-        assert stated == [step.test.score, step.test.low, step.test.high]
     evil = replace(found.steps[0], description="Sorts <script>mail</script>.")
     html = replace(found, steps=(evil, found.steps[1]))._repr_html_()
     assert "<script" not in html
