@@ -36,7 +36,9 @@ KEY, SECRET = "sk-ant-REDACTED", "planted-5f2c91ab-value"
 SIDES = {
     "waza: files that an argument tells apart": {"x.json": WITHOUT, "*y.json": WITH},
     "waza: an argument for a file that is not there": {"z.json": WITH},
-    "inspect: the side by the argument": "said",
+    "inspect: the side by our argument": "said",
+    "inspect: the side by the arguments of its task, whatever ours says": "said",
+    "inspect: the side by a tag, whatever our argument says": "said",
 }
 """What `load` is told of the sides, by the title of the case."""
 MORE = {
@@ -91,12 +93,8 @@ def zstandard(log: dict[str, Any]) -> bytes:
         directory += b"PK\x01\x02" + struct.pack("<H", 20) + head + central + label
         body += b"PK\x03\x04" + head + label + packed
     n = len(log["samples"]) + 1
-    return (
-        body
-        + directory
-        + b"PK\x05\x06"
-        + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(body), 0)
-    )
+    counts = struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(body), 0)
+    return body + directory + b"PK\x05\x06" + counts
 
 
 LOGS = case("tools", "inspect: C, P and I are 1, ½ and 0; an epoch is a run")
