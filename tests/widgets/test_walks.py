@@ -47,10 +47,11 @@ LONG = 140
 TODAY = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
 PASSING = re.compile(
     r"\b[0-9a-f]{12,}\b|(?<=sen-panel-)\d+|(?<=genai-prices )[\d.]*\d"
-    r'|(?<="press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|\$[\d.]+ / \$[\d.]+|(?<=not JSON: ).*'
+    r"|(?<=, )(?:\d+:\d\d(?=Put away)|\d+\.\d s$)|\$[\d.]+ / \$[\d.]+"
+    r'|(?<="press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|(?<=not JSON: ).*'
 )
-"""What is another every time, or elsewhere: names made of where something is, counters, prices, and
-what a library says of what it cannot read."""
+"""What is another every time, or elsewhere: names made of where something is, counters, prices, how
+long it took, and what a library says of what it cannot read."""
 
 
 def file_in(home: Path, name: str, words: str | None = None) -> Panel:
@@ -104,7 +105,7 @@ OPENED: dict[str, Callable[..., Panel]] = {
     "run panel": lambda _, **given: run.run_panel(DATA / "release-notes", **given),
     "run": lambda home, **given: run.panel_on(run.demo_skill(home), **given),
     "nowhere": lambda home: run.panel_on(home / "nowhere"),
-    "triggers": lambda home: sen.trigger_panel(trigger.demo_skill(home)),
+    "triggers": lambda home, **files: sen.trigger_panel(lay(trigger.demo_skill(home), files)),
     "no triggers": lambda home: sen.trigger_panel(make_skill(home / "kites")),
     "no drafts": lambda home: sen.drafts(home / "none"),
     "first evals": lambda home, **given: sen.drafts(
@@ -119,12 +120,12 @@ OPENED: dict[str, Callable[..., Panel]] = {
 
 
 def read_files(home: Path) -> dict[str, str]:
-    """What the small files are, by their paths; those in hidden folders are nobody's to look at."""
+    """What the files are that somebody looks at, by their paths: not what jobs keep, or hide."""
     paths = {f"{path.relative_to(home)}": path for path in sorted(home.rglob("*"))}
     return {
         name: path.read_text(errors="replace")
         for name, path in paths.items()
-        if path.is_file() and not re.search(r"(^|/)\.", name)
+        if path.is_file() and not re.search(r"(^|/)\.|release-notes-workspace/", name)
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import skill_eval_nb as sen
 from skill_eval_nb.widgets.trigger import TriggerPanel
 from tests.widgets.run import panels
-from tests.widgets.run.panels import button, ended, fill, settled, shown
+from tests.widgets.run.panels import button, fill, settled, shown
 
 ASKED = {
     "here is the git log since 2.3, please write the release notes": True,
@@ -56,11 +56,3 @@ def press(panel: TriggerPanel, label: str) -> None:
     attributes = button(panel, label)
     assert not attributes.get("disabled"), f"{label!r} is disabled: {shown(panel)}"
     do(panel, *attributes["on"]["click"])
-
-
-def run(panel: TriggerPanel, **form: Any) -> TriggerPanel:
-    """The panel with its set run."""
-    do(panel, "tab", "run")
-    fill(panel, **form)
-    press(panel, "Start")
-    return ended(panel)

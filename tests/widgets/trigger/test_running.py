@@ -1,4 +1,4 @@
-"""The set is run: the price before, how far it is, what it says, stopped, gone on with."""
+"""The set is run, or another description looked for: the price, how far it is, stopped, gone on."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from pathlib import Path
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.text import count
-from skill_eval_nb.triggers import measure
 from tests.running.made_jobs import until
 from tests.stand_in import Fault, RiggedStandIn
 from tests.widgets.run.panels import button, ended, fill, shown
-from tests.widgets.trees import find, text
-from tests.widgets.trigger.made import do, panel_on, press, run, through
+from tests.widgets.trees import find
+from tests.widgets.trigger.made import do, panel_on, press, through
 
 PRICED = "claude-haiku-4-5"
 
@@ -19,31 +18,6 @@ PRICED = "claude-haiku-4-5"
 def through_a(skill: Path, **stand_in):
     """A panel whose queries are run by a stand-in of this kind."""
     return through(panel_on(skill, connection=Connection(stand_in=RiggedStandIn(**stand_in))))
-
-
-def test_a_run_says_what_measuring_in_code_says(skill: Path) -> None:
-    panel = panel_on(skill)
-    assert panel.measured is None
-    do(panel, "tab", "run")
-    assert "6 queries, 18 attempts; 18 attempts to be made" in shown(panel)
-    assert "it costs nothing" in shown(panel)
-    assert not (skill.parent / "release-notes-workspace").exists()
-    run(panel)
-    measured = panel.measured
-    assert measured.status == "done"
-    again = measure(skill, panel.queries, executor="offline", dry_run=True)
-    assert again.attempts == measured.attempts
-    says = shown(panel)
-    row = measured.scores.row(0, named=True)
-    assert f"{row['recall']:.2f}recall (" in says
-    assert "All runs are there" in says
-    assert button(panel, "Start").get("disabled")
-    for rate in measured.rates.iter_rows(named=True):
-        (lane,) = find(panel.view(), key=f"{rate['should_trigger']} {rate['query']}")
-        assert f"{rate['n_triggered']}/3" in text([lane])
-        assert rate["instead"] is None or f"instead: {rate['instead']}" in text([lane])
-    (track, *_) = find(panel.view(), role="img")
-    assert "of its runs" in track[1]["title"]
 
 
 def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path) -> None:
@@ -108,3 +82,25 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     ended(panel)
     assert not panel.launches["run"].form.again
     assert "All runs are there" in shown(panel)
+
+
+def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None:
+    panel = through_a(skill, latency=0.1)
+    fill(panel, runs=1, others="none", concurrency=2)
+    do(panel, "tab", "description")
+    press(panel, "Start")
+    until(lambda: getattr(panel.tasks["description"].progress, "steps", ()))
+    says = shown(panel)
+    assert "Looking for a better description" in says
+    assert "Round 1" in says
+    assert "spent" in says
+    assert find(panel.view(), key="round-1")
+    do(panel, "tab", "run")
+    assert "it is looking for a better description" in shown(panel)
+    do(panel, "tab", "description")
+    press(panel, "Stop")
+    ended(panel)
+    found = panel.optimised
+    assert found.status == "partial"
+    assert found.steps
+    assert found.ended in shown(panel)
