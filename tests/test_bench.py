@@ -72,27 +72,22 @@ def test_the_page_in_the_package_is_a_full_one_and_of_this_shape():
     text = PAGE.read_text(encoding="utf-8")
     assert re.search(r"seed \d+, [2-9],\d{3} data sets a cell,", text)
     one = Measured(2000, 1.0, 0.951, 0.949, 0.02, 0.02, 1.0, 0.2, 0.2)
-    plain = {
-        cell: dict.fromkeys([*OURS, *(PEERS if cell.scenario.peers else ())], one)
-        for cell in cells()
-    }
-    worlds = {cell: dict.fromkeys([*OURS, BY_FAMILY, *PEERS], one) for cell in harder.cells()}
-    scores = [f"{what} {name}" for what in triggers.PREFIXES for name in triggers.SCORES]
-    asked = {cell: dict.fromkeys([*scores, "bootstrap f1"], 0.97) for cell in triggers.cells()}
-    whole = {cell: dict.fromkeys((pages.TOGETHER, pages.ALONE), 0.05) for cell in pages.cells()}
     methods = [f"{how}, {who}" for how in (labelled.JUDGE, labelled.CORRECTED) for who in OURS]
-    labels = {cell: dict.fromkeys(methods, one) for cell in labelled.cells()}
-    looked = dict.fromkeys((looks.PLANNED, looks.ONE, looks.AGAIN), 0.05) | {looks.RUNS: 9.0}
-    ends = dict.fromkeys(looks.cells(), looked)
-    names = (*factors.DIFFERS.values(), *factors.CLAIMS.values())
-    models = {cell: dict.fromkeys(names, 0.05) for cell in factors.cells()}
-    leant: dict[str, float] = dict.fromkeys(("up", "down", "runs", "evals"), 0.02)
-    once: dict[small.Small, dict[str, float]] = dict.fromkeys(small.cells(), leant)
-    shares = dict.fromkeys((*gates.ENDS.values(), gates.UNSAID), 0.02)
-    gated = dict.fromkeys(gates.cells(), shares)
-    opined: dict[str, float] = dict.fromkeys(claims.OPINIONS, 0.02)
-    claimed = dict.fromkeys(claims.cells(), opined)
-    found = Found(plain, worlds, models, whole, ends, once, gated, claimed, asked, labels)
+    measured = dict.fromkeys([*OURS, BY_FAMILY, *PEERS, *methods], one)
+    scores = [f"{what} {name}" for what in triggers.PREFIXES for name in triggers.SCORES]
+    names = [*scores, "bootstrap f1", pages.TOGETHER, pages.ALONE, *claims.OPINIONS]
+    names += [looks.PLANNED, looks.ONE, looks.AGAIN, looks.RUNS, "up", "down", "runs", "evals"]
+    names += [*factors.DIFFERS.values(), *factors.CLAIMS.values(), *gates.ENDS.values()]
+    shares = dict.fromkeys([*names, gates.UNSAID], 0.05)
+    found = Found(
+        dict.fromkeys(cells(), measured),
+        dict.fromkeys(harder.cells(), measured),
+        *(
+            dict.fromkeys(room.cells(), shares)
+            for room in (factors, pages, looks, small, gates, claims, triggers)
+        ),
+        dict.fromkeys(labelled.cells(), measured),
+    )
     fresh = page(found, About("make calibrate", 1, 2000, {"Python": "3.11.0"}))
 
     def shape(of: str) -> list[str]:

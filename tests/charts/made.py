@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from skill_eval_nb import stats
 from skill_eval_nb.tables import Workspace
 from tests.charts.worlds import SIDES, run_keys
 from tests.stats.made import attempts
@@ -155,30 +156,18 @@ ZERO = attempts((True, "nnn"), (False, "nnn"))
 QUERY = {"workspace": "w", "skill": "s", "should_trigger": True, "query": "q"}
 
 
-PLAN = {
-    "workspace": "w",
-    "skill": "s",
-    "iteration": "i",
-    "executor_model": None,
-    "harness": None,
-    "metric": "pass_rate",
-    "configuration": "with_skill",
-    "baseline": "without_skill",
-    "scope": "population",
-    "n_evals": 10,
-    "n_runs": 3,
-    "n_judgings": 1,
-    "wanted": 0.2,
-    "se": 0.06,
-    "mde": 0.19,
-    "price_usd": 6.0,
-    "seconds": 600.0,
-    "chosen": True,
-    "changed": None,
-    "note": "",
-}
+PLAN = stats.plan(
+    components={"effect": 0.012, "run": 0.02, "judge": 0.01},
+    effect=0.2,
+    price_per_run=0.2,
+    price_per_judging=0.05,
+    seconds_per_run=20,
+    max_evals=12,
+)
+"""The cheapest design, and those with more of one."""
 
 
 def planned(*rows: Row) -> pl.DataFrame:
-    """A plan of these rows, as `stats.plan` would give it."""
-    return pl.DataFrame([PLAN | row for row in rows], infer_schema_length=None)
+    """The first row of PLAN, changed to each of these."""
+    known = PLAN.row(0, named=True) | {"metric": "pass_rate"}
+    return pl.DataFrame([known | row for row in rows], infer_schema_length=None)

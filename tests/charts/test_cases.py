@@ -34,6 +34,7 @@ from skill_eval_nb.tables import Workspace
 from tests.charts.made import (
     ASKED,
     FOUND,
+    PLAN,
     QUERY,
     WON,
     ZERO,
@@ -234,22 +235,15 @@ STATED_VERSIONS = WON.select(
 WORLD = world(evals=8, runs=3, judgings=2)
 ASSUMED = {"eval": 0.64, "run": 0.25, "judge": 0.16}
 UNPAID = {"price_usd": None, "seconds": None}
-MORE: list[dict[str, Any]] = [
-    {},
-    {"changed": "evals", "n_evals": 11, "mde": 0.18, "price_usd": 6.6},
-    {"changed": "evals", "n_evals": 12, "mde": 0.17, "price_usd": 7.2},
-    {"changed": "runs", "n_runs": 2, "mde": 0.25, "price_usd": 4.0},
-    {"changed": "judgings", "n_judgings": 2, "mde": 0.185, "price_usd": 6.25},
-]
 PLANS: dict[str, list[dict[str, Any]]] = {
     "in hours": [{"price_usd": None, "seconds": 7200.0}],
     "unpaid, with judgings": [UNPAID, UNPAID | {"changed": "judgings"}],
     "a time": [{"metric": "time_seconds", "wanted": 12.0}],
     "nothing to detect": [{"mde": None, "chosen": False}],
-    "one more of each": MORE,
 }
 OF_PLANS: Cases = {
     **{name: lambda rows=rows: plan_curve(planned(*rows)) for name, rows in PLANS.items()},
+    "one more of each": lambda: plan_curve(PLAN),
     "of a dimension, timed": lambda: plan_curve(
         WORLD, "Clarity", target_se=0.3, seconds_per_judging=10
     ),

@@ -53,12 +53,10 @@ def world(
     judgings: int = 1,
     configurations: tuple[str, ...] = SIDES,
     names: tuple[str, ...] = NAMES,
-    cost: bool = True,
-    seed: int = 1,
     workspaces: tuple[str, ...] = ("tdd-workspace",),
 ) -> Workspace:
     """A plausible workspace: the first configuration is somewhat better, slower and dearer."""
-    rng = random.Random(seed)
+    rng = random.Random(1)
     made: dict[str, list[dict[str, Any]]] = {"runs": [], "rubric_scores": [], "expectations": []}
     sides, steps = range(len(configurations)), range(1, iterations + 1)
     for place, step, number, side, run in product(
@@ -67,7 +65,8 @@ def world(
         name = names[number % len(names)] + (f"-{number}" if number >= len(names) else "")
         keys = run_keys(workspace=place, iteration=f"iteration-{step}", run_number=run)
         keys |= {"eval_id": str(number), "eval_name": name, "configuration": configurations[side]}
-        ease = 0.55 + 0.25 * (side == 0) * rng.random() + 0.04 * step + 0.15 * rng.random()
+        first = side == 0
+        ease = 0.55 + 0.25 * first * rng.random() + 0.04 * step + 0.15 * rng.random()
         verdicts = [rng.random() < ease for _ in range(expectations)]
         for check, verdict in enumerate(verdicts):
             text = f"The output of {name} meets requirement {check + 1} of the task, "
@@ -77,7 +76,7 @@ def world(
             made["expectations"].append(keys | own)
         scored = []
         for at, judging in product(range(dimensions), range(1, judgings + 1)):
-            centre = 2.6 + 0.15 * at + (0.25 * at if side == 0 else 0)
+            centre = 2.6 + 0.15 * at + 0.25 * at * first
             scored.append(float(min(5, max(1, round(rng.gauss(centre, 0.8))))))
             own = {"judging": judging, "dimension": DIMENSIONS[at], "score": scored[-1]}
             own |= {"evidence": "The summary names the failing test, but not why it failed."}
@@ -86,19 +85,14 @@ def world(
         mean = sum(scored) / len(scored) if scored else None
         rate = passed / expectations if expectations else None
         both = rate if mean is None or rate is None else (rate + mean / 5) / 2
-        made["runs"].append(
-            keys
-            | {"status": "graded", "path": f"{place}/iteration-{step}/eval-{number}"}
-            | {"passed": passed, "failed": expectations - passed, "total": expectations}
-            | {
-                "rubric_weighted_mean": mean,
-                "rubric_normalized": None if mean is None else mean / 5,
-            }
-            | {"pass_rate": rate, "overall_efficiency": both}
-            | {"time_seconds": 60 + 60 * (side == 0) + 30 * rng.random() + 8 * number}
-            | {"tokens": int(12000 + 9000 * (side == 0) + 4000 * rng.random() + 900 * number)}
-            | {"cost_usd": 0.05 + 0.04 * (side == 0) + 0.02 * rng.random() if cost else None}
-        )
+        figures = {"status": "graded", "path": f"{place}/iteration-{step}/eval-{number}"}
+        figures |= {"passed": passed, "failed": expectations - passed, "total": expectations}
+        figures |= {"rubric_weighted_mean": mean, "rubric_normalized": mean and mean / 5}
+        figures |= {"pass_rate": rate, "overall_efficiency": both}
+        figures["time_seconds"] = 60 + 60 * first + 30 * rng.random() + 8 * number
+        figures["tokens"] = int(12000 + 9000 * first + 4000 * rng.random() + 900 * number)
+        figures["cost_usd"] = 0.05 + 0.04 * first + 0.02 * rng.random()
+        made["runs"].append(keys | figures)
     return workspace(**made)
 
 

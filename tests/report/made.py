@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from skill_eval_nb.tables import TABLES, Workspace
+from tests.charts.worlds import SIDES, run_keys
 from tests.tables.made import workspace
 
 Rows = list[dict[str, Any]]
-SIDES = ("with_skill", "without_skill")
 
 HOSTILE = (
     "a | b || c",
@@ -30,16 +30,14 @@ def run(
     eval_id: str, configuration: str, number: int, rate: float | None, **more: Any
 ) -> dict[str, Any]:
     """A run that scored four expectations, or none where its rate is None."""
-    passed = None if rate is None else round(rate * 4)
-    known = {"workspace": "tdd-workspace", "skill": "tdd", "iteration": "iteration-1"}
-    known |= {"eval_id": eval_id, "eval_name": f"eval {eval_id}", "run_number": number}
+    known = run_keys(eval_id=eval_id, eval_name=f"eval {eval_id}", run_number=number)
     known |= {"configuration": configuration, "pass_rate": rate, "overall_efficiency": rate}
-    known |= {"status": "errored" if passed is None else "graded", "passed": passed}
-    known |= {
-        "failed": None if passed is None else 4 - passed,
-        "total": None if passed is None else 4,
-    }
-    return known | {"path": f"iteration-1/eval-{eval_id}/{configuration}/run-{number}"} | more
+    known |= {"path": f"iteration-1/eval-{eval_id}/{configuration}/run-{number}"}
+    if rate is None:
+        return known | {"status": "errored"} | more
+    passed = round(rate * 4)
+    scored = {"status": "graded", "passed": passed, "failed": 4 - passed, "total": 4}
+    return known | scored | more
 
 
 def balanced(baseline: str = "without_skill", **more: Any) -> Rows:
@@ -91,6 +89,17 @@ def problem(severity: str = "error", **more: Any) -> dict[str, Any]:
     return {"severity": severity, "code": "c", "workspace": "tdd-workspace", **more}
 
 
+def whole(**more: Any) -> dict[str, Rows]:
+    """The tables of two evals, with a check of each run that tells nothing, and a score."""
+    rows = balanced(**more)
+    texts = ("is there", "is right")
+    return {
+        "runs": rows,
+        "expectations": [check(row, text, text == "is there") for row in rows for text in texts],
+        "rubric_scores": [score(row, "clarity", 3.0 + (row["run_number"] == 1)) for row in rows],
+    }
+
+
 def stated(*figures: tuple[str, str, str, float]) -> Rows:
     """What a benchmark.json states: configuration, metric, statistic, value."""
     names = ("configuration", "metric", "statistic", "value")
@@ -116,7 +125,7 @@ def helping(evals: int, runs: int) -> Rows:
     return [
         run(str(at), side, number, (0.5 if side == "with_skill" else 0.0) + number / 10 + at / 40)
         for at in range(evals)
-        for side in ("with_skill", "without_skill")
+        for side in SIDES
         for number in range(1, runs + 1)
     ]
 

@@ -32,19 +32,12 @@ from tests.report.made import (
     one_side,
     run,
     score,
+    whole,
     workspace,
 )
 
 REPORT = ["benchmark.json", "benchmark.md", "report.html"]
 WITH_BENCHMARK = [name for name, forms in DIALECTS.items() if "benchmark" in forms]
-
-
-def made():
-    rows = balanced()
-    texts = ("is there", "is right")
-    checks = [check(row, text, text == "is there") for row in rows for text in texts]
-    scores = [score(row, "clarity", 3.0 + (row["run_number"] == 1)) for row in rows]
-    return {"runs": rows, "expectations": checks, "rubric_scores": scores}
 
 
 def files(folder):
@@ -61,7 +54,7 @@ def test_one_iteration_stands_in_the_folder_itself_with_the_same_bytes_every_tim
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "report.html").write_text("of another time")
     for name in "ab":
-        written = write_report(workspace(**made()), tmp_path / name)
+        written = write_report(workspace(**whole()), tmp_path / name)
         assert sorted(path.name for path in written) == sorted(files(tmp_path / name)) == REPORT
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
@@ -91,7 +84,7 @@ def test_a_benchmark_over_iterations_is_one_file_a_workspace(tmp_path, dialect, 
 
 @pytest.mark.parametrize("dialect", WITH_BENCHMARK)
 def test_every_dialect_is_read_back_and_no_order_of_rows_matters(tmp_path, dialect):
-    written = write_benchmark(workspace(**made()), tmp_path, dialect)
+    written = write_benchmark(workspace(**whole()), tmp_path, dialect)
     value = json.loads((tmp_path / "benchmark.json").read_bytes())
     (back,), _ = read_as_shared("benchmark", value)
     assert back.metadata.skill_name == "tdd"
@@ -100,7 +93,7 @@ def test_every_dialect_is_read_back_and_no_order_of_rows_matters(tmp_path, diale
     assert sum(rates) / len(rates) == mean
     assert len(written.losses) == len(set(written.losses))
     assert any("rubric scores" in loss for loss in written.losses) or dialect != "codingbuddy"
-    backwards = {name: rows[::-1] for name, rows in made().items()}
+    backwards = {name: rows[::-1] for name, rows in whole().items()}
     write_benchmark(workspace(**backwards), tmp_path / "b", dialect)
     assert files(tmp_path)["benchmark.md"] == files(tmp_path / "b")["benchmark.md"]
     other = json.loads((tmp_path / "b" / "benchmark.json").read_bytes())
@@ -113,7 +106,7 @@ def test_nothing_to_report_writes_no_benchmark(tmp_path):
 
 
 def test_what_is_unknown_names_the_nearest_before_anything_is_written(tmp_path):
-    ws = workspace(**made())
+    ws = workspace(**whole())
     for writer in (write_benchmark, write_report):
         with pytest.raises(ValueError, match="did you mean `skill-creator`"):
             writer(ws, tmp_path, "skill-creater")
@@ -141,7 +134,7 @@ EVAL = {"workspace": "w", "skill": "s", "eval_id": "1", "eval_name": "e", "weigh
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
 def test_tables_are_read_back(tmp_path, ending):
     own = EVAL | {"eval_name": 'say "hi"\n| there', "files": ["a.csv", "b, c.csv"], "tags": []}
-    written = write_tables(workspace(**made(), evals=[own]), tmp_path, ending)
+    written = write_tables(workspace(**whole(), evals=[own]), tmp_path, ending)
     assert [path.name for path in written] == [f"{name}.{ending}" for name in TABLES]
     (one,) = rows_of(tmp_path / f"evals.{ending}")
     joined = "a.csv; b, c.csv" if ending == "csv" else ["a.csv", "b, c.csv"]

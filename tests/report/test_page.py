@@ -18,25 +18,17 @@ from skill_eval_nb.report.measured import Picture, Section
 from skill_eval_nb.report.page import escape_markdown, render_html
 from tests.report.made import (
     HOSTILE,
-    balanced,
-    check,
     hostile,
     in_iterations,
     problem,
-    score,
+    whole,
     workspace,
 )
 
 
-def whole():
+def full():
     more = {"rubric_normalized": 0.6, "rubric_weighted_mean": 3.0, "cost_usd": 0.1}
-    rows = balanced(**more)
-    return workspace(
-        runs=rows,
-        expectations=[check(row, text, True) for row in rows for text in ("is there", "is right")],
-        rubric_scores=[score(row, "clarity", 3.0) for row in rows],
-        problems=[problem(path="a.json", message="no JSON")],
-    )
+    return workspace(**whole(**more), problems=[problem(path="a.json", message="no JSON")])
 
 
 def two_iterations():
@@ -57,14 +49,14 @@ def source(made):
 
 @pytest.fixture
 def page():
-    return read(source(whole))
+    return read(source(full))
 
 
 def text_of(element):
     return "".join(element.itertext())
 
 
-@pytest.mark.parametrize("made", [whole, hostile, workspace])
+@pytest.mark.parametrize("made", [full, hostile, workspace])
 def test_nothing_is_fetched_and_nothing_runs(made):
     page = read(source(made))
     tags = {one.tag for one in page.iter()}
@@ -80,7 +72,7 @@ def test_nothing_is_fetched_and_nothing_runs(made):
 
 
 def test_it_says_what_the_markdown_says(page):
-    text = markdown(whole()).replace("\\", "")
+    text = markdown(full()).replace("\\", "")
     told = {one.text for tag in ("h1", "h2", "p", "li") for one in page.iter(tag) if one.text}
     assert {part for part in told if part not in text} == set()
     head, first, *_ = ([text_of(cell) for cell in row] for row in page.iter("tr"))
@@ -98,7 +90,7 @@ def test_it_can_be_heard(page):
     assert len(tables) == len([one for table in tables for one in table.iter("caption")]) > 3
     assert all(one.get("scope") for one in page.iter("th"))
     pictures = [*page.iter("svg")]
-    assert len(pictures) == 6
+    assert len(pictures) == 7
     assert all(one.get("role") == "img" and one.get("aria-label") for one in pictures)
 
 
@@ -123,7 +115,7 @@ def test_hostile_texts_stay_texts():
     page = read(source(hostile))
     cells = {text_of(one) for tag in ("td", "th") for one in page.iter(tag)}
     assert {" ".join(text.replace("\u202e", "").split()) for text in HOSTILE} <= cells
-    known = {one.tag for one in read(source(whole)).iter()}
+    known = {one.tag for one in read(source(full)).iter()}
     assert {one.tag for one in page.iter()} <= known | {"a", "li", "nav", "ul"}
 
 
