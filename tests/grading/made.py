@@ -192,12 +192,11 @@ def works(folder: Path, files: Any = (("SKILL.md", SKILL),)) -> tuple[ShownWork,
 
 def compared() -> Comparison:
     """A comparison that A won."""
-    checks = {
-        side: ExpectationResults(
-            details=[GradedExpectation(text="There is a total", passed=side == "A")]
-        )
-        for side in "AB"
-    }
+    yes, no = (
+        ExpectationResults(details=[GradedExpectation(text="There is a total", passed=passed)])
+        for passed in (True, False)
+    )
+    checks = {"A": yes, "B": no}
     return Comparison("A", reasoning="A has a total.", expectation_results=checks)
 
 
@@ -230,26 +229,19 @@ def judging(**more: Any) -> dict[str, Any]:
 
 def comparing(**more: Any) -> dict[str, Any]:
     """Of a comparator, to `two`: A wins."""
-    sides = {"a": 4, "b": 2}
 
-    def row(name: str, what: str, of_side: Any) -> dict[str, Any]:
-        evidence = {f"evidence_{side}": f"{name} of {side}" for side in sides}
-        return {"id": name} | evidence | {f"{what}_{side}": of_side(side) for side in sides}
+    def row(name: str, what: str, a: float, b: float) -> dict[str, Any]:
+        evidence = {"evidence_a": f"{name} of a", "evidence_b": f"{name} of b"}
+        return {"id": name, **evidence, f"{what}_a": a, f"{what}_b": b}
 
-    qualities = {
-        f"quality_{side}": {"strengths": [f"good {side}"], "weaknesses": [], "score": score}
-        for side, score in sides.items()
-    }
     return {
-        "expectations": [
-            row("E1", "passed", lambda _: True),
-            row("E2", "passed", lambda side: side == "a"),
-        ],
-        "scores": [row(name, "score", sides.get) for name in ("C1", "C2", "C3")],
+        "expectations": [row("E1", "passed", True, True), row("E2", "passed", True, False)],
+        "scores": [row(name, "score", 4, 2) for name in ("C1", "C2", "C3")],
         "key_differentiators": ["the total"],
         "reasoning": "A has the total.",
         "winner": "A",
-        **qualities,
+        "quality_a": {"strengths": ["good a"], "weaknesses": [], "score": 4},
+        "quality_b": {"strengths": ["good b"], "weaknesses": [], "score": 2},
         **more,
     }
 

@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -86,20 +86,10 @@ class Job:
         )
 
     def start(self) -> int:
-        """Fork a child that carries the job out: what it needs is imported already."""
+        """Start a child that carries the job out."""
         self.starts += 1
-        if child := os.fork():
-            return child
-        code = 1
-        try:
-            with (self.folder / "child.log").open("a") as out:
-                os.dup2(out.fileno(), 2)
-            assert self.plan().start().wait().status == "done"
-            code = 0
-        except BaseException:  # noqa: BLE001 -- told by the parent
-            traceback.print_exc()
-        finally:
-            os._exit(code)
+        log = self.folder / "child.log"
+        return fork(lambda: self.plan().start().wait().status == "done", log)
 
     def look(self) -> None:
         """Take note of the finished files; those seen before must be the same files."""
@@ -109,6 +99,21 @@ class Job:
         for path, before in self.seen.items():
             assert path.exists(), f"{path} was there, and is gone"
             assert identity(path) == before, f"{path} was made again"
+
+
+def fork(work: Callable[[], bool], log: Path) -> int:
+    """Start a child for some work that says whether it was done; its imports are done already."""
+    if child := os.fork():
+        return child
+    code = 1
+    try:
+        with log.open("a") as out:
+            os.dup2(out.fileno(), 2)
+        code = 0 if work() else 2
+    except BaseException:  # noqa: BLE001 -- told by the parent
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def identity(path: Path) -> tuple[int, int]:

@@ -28,7 +28,7 @@ from skill_eval_nb.triggers import Attempt, measure
 from skill_eval_nb.triggers.attempt import mark, place
 from tests import bubblewrap
 from tests.checkout import ROOT
-from tests.running.killing import SLACK, served
+from tests.running.killing import SLACK, fork, identity, served
 from tests.stand_in import logged
 from tests.triggers.made import QUERIES, make_skill
 
@@ -51,18 +51,6 @@ def measured(root: Path, server: str) -> Any:
     )
 
 
-def child(root: Path, server: str) -> int:
-    """Fork a child that measures: what it needs is imported already."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            code = 0 if measured(root, server).status == "done" else 2
-        finally:
-            os._exit(code)
-    return pid
-
-
 def main(root: Path, kills: int, seed: int = 0) -> str:
     """Measure, kill after a while, and again; gives what was found, in a sentence."""
     import anthropic  # noqa: F401 -- so that no child has to
@@ -81,7 +69,7 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
 
     with served(root / "log", 0.15) as server:
         while True:
-            pid = child(root, server)
+            pid = fork(lambda: measured(root, server).status == "done", root / "child.log")
             enough = len(seen) + rng.randint(1, 5) if done < kills else len(CELLS) + 1
             while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0:
                 if len(attempts()) >= enough:
@@ -92,11 +80,10 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
                     break
                 time.sleep(0.01)
             for path in attempts():
-                about = path.stat()
-                identity = about.st_ino, about.st_mtime_ns
-                assert seen.setdefault(path, identity) == identity, f"{path} was made again"
+                now = identity(path)
+                assert seen.setdefault(path, now) == now, f"{path} was made again"
             if ended[0]:
-                assert os.waitstatus_to_exitcode(ended[1]) == 0, "it ended by itself, and badly"
+                assert os.waitstatus_to_exitcode(ended[1]) == 0, (root / "child.log").read_text()
                 break
     found = measured(root, "http://127.0.0.1:1")  # nobody is there: nothing is asked
     assert [one.outcome for one in found.attempts] == ["triggered"] * len(CELLS)
