@@ -30,8 +30,6 @@ LISTING = (
     "These skills can be opened:\n\n- release-notes: Turns a list of commits or merged changes "
     "into release notes for the people who use the software.\n- pancakes: Bakes pancakes.\n"
 )
-BODY = "# Release notes\n\nReaders of release notes use the software; they do not read its code."
-COMMITS = "8f1c2aa a\n02b77d1 b\ne7a0c19 c\n"
 
 
 def quiet(**fields: Any) -> StandIn:
@@ -131,24 +129,6 @@ def fence_output(name: str, content: object) -> str:
 
 def form(schema: Any) -> dict[str, Any]:
     return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
-
-
-def test_it_opens_the_skill_reads_the_input_writes_and_says_so() -> None:
-    app, uses = App(quiet(base=4, effect=1)), list[Any]()
-    asked = plain("Write release notes of the commits in in/mixed.txt.", tools=TOOLS)
-    given = {"Skill": BODY, "Bash": COMMITS}
-    while (said := post(app, asked | {"system": LISTING}))[-1]["type"] == "tool_use":
-        uses.append(said[-1])
-        done = {"type": "tool_result", "tool_use_id": said[-1]["id"]}
-        asked["messages"] += [
-            {"role": "assistant", "content": said},
-            {"role": "user", "content": [done | {"content": given[said[-1]["name"]]}]},
-        ]
-    assert [one["name"] for one in uses] == ["Skill", "Bash", "Bash"]
-    assert uses[0]["input"] == {"skill": "release-notes"}
-    assert "cat in/mixed.txt" in uses[1]["input"]["command"]
-    assert "cat > RELEASE_NOTES.md <<'STAND_IN_END'\n# 2.4.0\n" in uses[2]["input"]["command"]
-    assert said[0]["text"].startswith("No model wrote this")
 
 
 # ── executor ───────────────────────────────────────────────────────────────────────────────────

@@ -105,6 +105,7 @@ def test_offline_it_needs_no_key_and_no_network_and_repeats_itself(tmp_path, mon
         execution = execute(Offline(StandIn(seed=5), agent), one)
         assert execution.status == "done", execution.reason
         assert execution.cost_usd == 0.0
+        assert execution.events[-1]["result"].startswith("No model wrote this")
         outputs = sorted(one.folder.rglob("*"))
         written.append([(path.name, path.read_bytes()) for path in outputs])
     assert written[0]
