@@ -107,21 +107,15 @@ def test_a_damaged_file_and_one_that_unpacks_to_much_more_say_so(tmp_path: Path,
 SPYING = """
 import json, os, socket
 from pathlib import Path
-seen = []
-for one in [*Path("/proc").glob("[0-9]*/environ"), Path("{diary}"), Path("/etc/shadow")]:
+def attempt(does):
     try:
-        seen.append(one.read_text())
+        return does() or ""
     except OSError:
-        pass
-try:
-    socket.create_connection(("127.0.0.1", {port}), 5)
-    seen.append("REACHED")
-except OSError:
-    pass
-try:
-    Path("/file.pdf").write_text("CHANGED")
-except OSError:
-    pass
+        return ""
+files = [*Path("/proc").glob("[0-9]*/environ"), Path("{diary}"), Path("/etc/shadow")]
+seen = [attempt(one.read_text) for one in files]
+seen += [attempt(lambda: socket.create_connection(("127.0.0.1", {port}), 5) and "REACHED")]
+attempt(lambda: Path("/file.pdf").write_text("CHANGED"))
 print(json.dumps({{"text": "".join([*seen, *os.environ, *os.environ.values()]), "more": False}}))
 """
 

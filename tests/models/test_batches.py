@@ -61,14 +61,13 @@ class Keeper:
 
     def result(self, item: Any) -> Any:
         kind = item["custom_id"].split("-")[0]
-        result: dict[str, Any] = {"type": kind}
-        if kind == "succeeded":
-            result["message"] = message(item["params"]["messages"][0]["content"])
-        if kind == "half":
-            result = {"type": "succeeded", "message": {"type": "message"}}
-        if kind == "errored":
-            error = {"type": "invalid_request_error", "message": "max_tokens: too many"}
-            result["error"] = {"type": "error", "error": error, "request_id": "req_1"}
+        error = {"type": "invalid_request_error", "message": "max_tokens: too many"}
+        about: dict[str, Any] = {
+            "succeeded": {"message": message(item["params"]["messages"][0]["content"])},
+            "half": {"type": "succeeded", "message": {"type": "message"}},
+            "errored": {"error": {"type": "error", "error": error, "request_id": "req_1"}},
+        }
+        result = {"type": kind} | about.get(kind, {})
         return {"custom_id": item["custom_id"], "result": result}
 
 

@@ -77,11 +77,6 @@ def outcomes(found: Measured) -> dict[str, list[str]]:
     return told
 
 
-def of(*texts: str, should: bool = True) -> list[Query]:
-    """Queries of one class."""
-    return [Query(text, should) for text in texts]
-
-
 WHO = ("Belda", "Dorka", "Finmi", "Garno", "Lumru", "Novta", "Belwen", "Dorzet")
 
 
@@ -93,28 +88,3 @@ def about(topics: Mapping[bool, tuple[str, ...]]) -> list[Query]:
         for topic in own
         for name in WHO
     ]
-
-
-SHOULD = of(
-    "the export has every customer twice, can you sort that out",
-    "put orders.csv in order of date please",
-    "drop the empty rows of my survey",
-    "half of these dates are American, make them all alike",
-    "which lines of stock.csv are doubled? take them out",
-    "I need this sheet without the blanks before I send it on",
-    "clean up contacts.csv, names first",
-    "the table came out of the scanner all over the place",
-)
-SHOULD_NOT = of(
-    "draw a chart of orders.csv",
-    "what does CSV stand for",
-    "write a poem about rows of poplars",
-    "delete all files in this folder",
-    "how tall is the Eiffel tower",
-    "turn this photo of a table by ninety degrees",
-    "set up a database for our orders",
-    "translate the headings to Dutch",
-    should=False,
-)
-SOUND = [*SHOULD, *SHOULD_NOT]
-"""A set that there is nothing to doubt about."""

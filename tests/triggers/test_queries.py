@@ -26,8 +26,9 @@ from skill_eval_nb.triggers.queries import (
     read_queries,
     write_queries,
 )
+from tests.checkout import ROOT
 from tests.corpus.build import lay
-from tests.triggers.made import SHOULD, SHOULD_NOT, SOUND, make_skill, of
+from tests.triggers.made import make_skill
 
 ROWS = [{"query": "sort it", "should_trigger": True}, {"query": "hi", "should_trigger": False}]
 QUERIES = (Query("sort it", should_trigger=True), Query("hi", should_trigger=False))
@@ -99,9 +100,19 @@ def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
 # ── doubting ─────────────────────────────────────────────────────────────────────────────────────
 
 
-NEAR = SHOULD[1].query.replace("date", "dates")
-CHART = "Draw a chart of orders.csv!"
-GIVEN = [*SOUND, *of("ask csv to do it", should=False)]
+SOUND = [*read_queries(ROOT / "data" / "release-notes" / "trigger-eval-set.json")]
+"""A set that there is nothing to doubt about."""
+SHOULD, SHOULD_NOT = ([one for one in SOUND if one.should_trigger is is_] for is_ in (True, False))
+
+
+def of(*texts: str, should: bool = True) -> list[Query]:
+    """Queries of one class."""
+    return [Query(text, should) for text in texts]
+
+
+NEAR = SHOULD[1].query.replace("commits", "commit")
+MESSAGE = "Write a commit message for my staged changes!"
+GIVES = of("what does CSV stand for", "ask csv to do it", should=False)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +120,13 @@ GIVEN = [*SOUND, *of("ask csv to do it", should=False)]
     [
         (SHOULD, None, "no negatives", None),
         (SHOULD_NOT, None, "no positives", None),
-        ([*SOUND, *of(CHART)], None, "contradiction", {CHART, SHOULD_NOT[0].query}),
+        ([*SOUND, *of(MESSAGE)], None, "contradiction", {MESSAGE, SHOULD_NOT[0].query}),
         ([*SOUND, *of(NEAR)], None, "nearly twice", {SHOULD[1].query, NEAR}),
-        (GIVEN, "csv", "gives away", {"what does CSV stand for", "ask csv to do it"}),
+        ([*SOUND, *GIVES], "csv", "gives away", {one.query for one in GIVES}),
         # A sound set is not doubted.
         (SOUND, "tidy-tables", None, None),
         ([*SOUND, *of(NEAR, should=False)], None, None, None),  # alike within a class alone
-        (GIVEN, None, None, None),
+        ([*SOUND, *GIVES], None, None, None),
     ],
 )
 def test_what_is_doubted(queries: list[Query], skill: Any, doubt: Any, about: Any) -> None:
