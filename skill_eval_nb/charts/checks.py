@@ -24,7 +24,7 @@ from skill_eval_nb.text import TIE, as_label, brief, some, tied
 
 from .. import stats
 from .metrics import metric
-from .pick import Part, as_polars, pick, why_none
+from .pick import Part, as_polars, pick_parts, why_none
 from .theme import (
     BASELINE,
     FAINT,
@@ -36,23 +36,23 @@ from .theme import (
     Row,
     Rows,
     baselines,
-    below,
     cells,
     chart_of,
     colours,
     draw_nothing,
     finish,
+    fit_text,
     in_lanes,
-    lane,
+    lane_y,
     lanes,
     make_subheading,
     n_of,
     shade,
+    stack_charts,
+    text_layer,
     thin,
     tips,
-    uncut,
     width_of,
-    words,
 )
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ def table(rows: Rows, shades: dict[str, str]) -> ChartType:
     wide = width_of(shades, *CELL)
     width = wide * len(shades)
     placed, headings = in_lanes([row | {"label": row["text"]} for row in rows])
-    names = [uncut(as_label(name), wide) for name in shades]
+    names = [fit_text(as_label(name), wide) for name in shades]
     marks = [
-        _mark(row, configuration) | {"side": name}
+        _describe_cell(row, configuration) | {"side": name}
         for row in placed
         for configuration, name in zip(shades, names, strict=True)
         if configuration in row["cells"]
@@ -116,7 +116,7 @@ def table(rows: Rows, shades: dict[str, str]) -> ChartType:
     return lanes(layers, placed, headings, **look, most=most)
 
 
-def _mark(row: Row, configuration: str) -> Row:
+def _describe_cell(row: Row, configuration: str) -> Row:
     """A cell, and what its tooltip says; dashed where verdicts are missing."""
     cell = row["cells"][configuration]
     outcome = {True: "passed", False: "failed", None: "not scored"}[cell["passed"]]
@@ -191,7 +191,7 @@ def draw_square(rows: Rows, configuration: str, baseline: str, heading: str = ""
     return alt.hconcat(dots, *_list_classes(rows), spacing=SIDE, title=make_subheading(heading))
 
 
-def _axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
+def _rate_axes(configuration: str = "", baseline: str = "") -> dict[str, Any]:
     """Both rates; their axes where the sides are named."""
     from .vega import alt
 
@@ -213,16 +213,16 @@ def _draw_ground() -> Iterator[alt.Chart]:
     for hue, end in ((WITH_SKILL, high), (BASELINE, low)):
         corners = [{"x": at, "y": at, "end": end} for at in (low, high)]
         area = chart_of(corners).mark_area(color=hue, opacity=0.06)
-        yield area.encode(**_axes(), y2=alt.Y2("end:Q"))
+        yield area.encode(**_rate_axes(), y2=alt.Y2("end:Q"))
     rules = [(low, low, high, high), (0.5, low, 0.5, high), (low, 0.5, high, 0.5)]
     ends: list[Row] = [dict(zip(("x", "y", "x2", "y2"), rule, strict=True)) for rule in rules]
     lines = chart_of(ends).mark_rule(color=GRID, strokeWidth=1.5)
-    yield lines.encode(**_axes(), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
+    yield lines.encode(**_rate_axes(), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
     for align, x, upper, lower in (("left", low, SEPARATES, FAILS), ("right", high, PASSES, HURTS)):
         names = [{"name": upper, "x": x, "y": 0.54}, {"name": lower, "x": x, "y": 0.46}]
         look: Row = {"align": align, "dx": 8 if align == "left" else -8, "fontStyle": "italic"}
         marks = chart_of(names).mark_text(color=SOFT, fontSize=13, **look)
-        yield marks.encode(**_axes(), text=alt.Text("name:N"))
+        yield marks.encode(**_rate_axes(), text=alt.Text("name:N"))
 
 
 def _draw_dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
@@ -230,7 +230,7 @@ def _draw_dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
     from .vega import alt
 
     shade = alt.Color("shade:N", scale=None)
-    axes = _axes(configuration, baseline)
+    axes = _rate_axes(configuration, baseline)
     if len(rows) > MOST:
         size = alt.Size("n:Q", legend=None, scale=alt.Scale(zero=True, range=[0, 900]))
         named = tips(
@@ -278,9 +278,9 @@ def _list_classes(rows: Rows) -> Iterator[ChartType]:
     heads = [head | {"shade": shades[head["text"]]} for head in heads]
     dots = chart_of(heads).mark_circle(size=80, opacity=1)
     yield alt.layer(
-        dots.encode(x=alt.XValue(0), y=lane(), color=alt.Color("shade:N", scale=None)),
-        words(heads, "text", 12, heavy=True),
-        words(
+        dots.encode(x=alt.XValue(0), y=lane_y(), color=alt.Color("shade:N", scale=None)),
+        text_layer(heads, "text", 12, heavy=True),
+        text_layer(
             texts, "text", 12, small=True, ink=SOFT, limit=WIDE, tooltip=tips(full="Expectation")
         ),
         width=12,
@@ -317,7 +317,7 @@ def discrimination(
 
     every = as_polars(stats.discrimination(ws, baseline, level))
     both = every.filter(pl.all_horizontal(pl.col("pass_rate", "baseline_pass_rate").is_not_null()))
-    parts, said = pick(both, iteration, ws)
+    parts, said = pick_parts(both, iteration, ws)
     if not parts:
         names = every.group_by(GROUP).agg("configuration")["configuration"]
         reasons = sorted(choose(set(own))[1] for own in names)
@@ -326,16 +326,15 @@ def discrimination(
     compared = [
         (part, *names, own)
         for part in parts
-        for names, own in part.of(both).group_by("configuration", "baseline", maintain_order=True)
+        for names, own in part.rows(both).group_by("configuration", "baseline", maintain_order=True)
     ]
+    several = len(compared) > 1
     squares = [
-        draw_square(
-            _expectation_dots(own), who, other, part.above(who, other) if len(compared) > 1 else ""
-        )
+        draw_square(_expectation_dots(own), who, other, part.heading_of(who, other) * several)
         for part, who, other, own in compared
     ]
     shown = pl.concat(own for *_, own in compared)
-    lacking = sum(part.of(every).height for part in parts) - shown.height
+    lacking = sum(part.rows(every).height for part in parts) - shown.height
     notes = [
         *said,
         "A dot counts expectations of about the same place."
@@ -345,7 +344,7 @@ def discrimination(
         f"{tied(lacking, 'more expectation')} scored on one side only." if lacking else "",
     ]
     names = {(who, other) for _, who, other, _ in compared}
-    return finish(below(squares), _discrimination_answer(shown, sorted(names)), notes)
+    return finish(stack_charts(squares), _discrimination_answer(shown, sorted(names)), notes)
 
 
 def _expectation_dots(found: pl.DataFrame) -> list[Row]:
@@ -416,10 +415,10 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
         ValueError: for an iteration that is not there.
     """
     checks = as_polars(rows_of_runs(ws, "expectations"))
-    parts, said = pick(checks, iteration, ws)
+    parts, said = pick_parts(checks, iteration, ws)
     if not parts:
         return draw_nothing("No expectations", why_none(ws, "graded expectation", iteration))
-    every = [row for part in parts for row in _matrix_rows(part, _count_cells(part.of(checks)))]
+    every = [row for part in parts for row in _matrix_rows(part, _count_cells(part.rows(checks)))]
     rows = _most_different(every)
     few = f"The {len(rows)} of {tied(len(every), 'expectation')} that differ most are shown."
     notes = [

@@ -15,7 +15,7 @@ from skill_eval_nb.text import TIE, as_label, brief, dollars, duration, some, ti
 from .. import stats
 from .metrics import Metric
 from .metrics import metric as metric_of
-from .pick import Part, as_polars, pick, why_none
+from .pick import Part, as_polars, pick_parts, why_none
 from .theme import (
     FURTHER,
     INK,
@@ -25,7 +25,6 @@ from .theme import (
     Row,
     Rows,
     baselines,
-    below,
     chart_of,
     colour,
     colours,
@@ -34,8 +33,9 @@ from .theme import (
     inline_rows,
     make_subheading,
     n_of,
-    places,
+    place_axis,
     scale_of,
+    stack_charts,
     thin,
     tips,
     with_figures,
@@ -117,7 +117,7 @@ def panel(
             (quality.figure(mark["y"]), cost.figure(mark["x"]), f"n{TIE}{mark['n']:,}")
         )
     ]
-    return with_figures(plot, figures, places(3), width, named=first)
+    return with_figures(plot, figures, place_axis(3), width, named=first)
 
 
 def _mean_marks(runs: Rows, shades: dict[str, str]) -> list[Row]:
@@ -158,15 +158,15 @@ def quality_against_cost(
     """
     from .vega import alt
 
-    runs = _runs(ws, quality)
+    runs = _priced_runs(ws, quality)
     if quality == "overall_efficiency" and runs.is_empty():
-        quality, runs = "pass_rate", _runs(ws, "pass_rate")
+        quality, runs = "pass_rate", _priced_runs(ws, "pass_rate")
     meant = metric_of(quality)
-    parts, said = pick(runs, iteration, ws)
+    parts, said = pick_parts(runs, iteration, ws)
     if not parts:
         why = why_none(ws, f"{meant.name} together with tokens, time or cost", iteration)
         return draw_nothing(f"No {meant.name} to hold against a cost", why)
-    frames = {part: part.of(runs) for part in parts}
+    frames = {part: part.rows(runs) for part in parts}
     known = {part: [c for c in COSTS if frame[c].count()] for part, frame in frames.items()}
     most = max(map(len, known.values()))
     crowded = sum(frame.height for frame in frames.values()) > MANY
@@ -174,7 +174,7 @@ def quality_against_cost(
     shades = colours(runs["configuration"], baselines(runs), shown)
     named = {as_label(name): shade for name, shade in shades.items()}
     gains = as_polars(stats.deltas(ws, quality)).drop_nulls("estimate")
-    first = {part: next(iter(part.of(gains).to_dicts()), None) for part in frames}
+    first = {part: next(iter(part.rows(gains).to_dicts()), None) for part in frames}
     stories: list[str] = []
     rows: list[ChartType] = []
     for part, frame in frames.items():
@@ -190,7 +190,7 @@ def quality_against_cost(
             )
             for place, cost in enumerate(known[part])
         ]
-        stories.append(_story(frame, first[part], known[part], meant))
+        stories.append(_say_gain(frame, first[part], known[part], meant))
         title = make_subheading(part.heading, stories[-1])
         rows.append(alt.hconcat(*panels, spacing=34, title=title))
     lacking = [
@@ -205,10 +205,10 @@ def quality_against_cost(
         FLOOR if floor else "",
     ]
     answer = stories[0] if len(stories) == 1 else answer_bargains([*first.values()], meant)
-    return finish(below(rows), answer, notes)
+    return finish(stack_charts(rows), answer, notes)
 
 
-def _runs(ws: Any, quality: str) -> pl.DataFrame:
+def _priced_runs(ws: Any, quality: str) -> pl.DataFrame:
     """The runs that have the quality, as `value`, and some cost."""
     import polars as pl
 
@@ -232,7 +232,7 @@ def _cost_points(runs: pl.DataFrame, cost: str) -> list[Row]:
     ]
 
 
-def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], meant: Metric) -> str:
+def _say_gain(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], meant: Metric) -> str:
     """What the with-skill side gains, and for how many times the baseline's cost.
 
     `gain` is the row of `stats.deltas`; where it has no two sides here, what one of them reaches.
@@ -250,7 +250,7 @@ def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], meant: Me
         return f"{who}: {much} {meant.name}{at} ({n_of(own['n'])})"
     own, other = (means[gain[name]] for name in ("configuration", "baseline"))
     times = [
-        f"{_times(own[cost] / other[cost])}{TIE}×{TIE}the {metric_of(cost).name}"
+        f"{_format_ratio(own[cost] / other[cost])}{TIE}×{TIE}the {metric_of(cost).name}"
         for cost in costs
         if own[cost] is not None and other[cost]
     ]
@@ -261,10 +261,10 @@ def _story(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], meant: Me
     return f"{who} against {against}: {much}{paid} ({n})"
 
 
-def _times(ratio: float) -> str:
+def _format_ratio(ratio: float) -> str:
     """How many times as much, to a digit that says something.
 
-    >>> _times(1.53), _times(0.034)
+    >>> _format_ratio(1.53), _format_ratio(0.034)
     ('1.5', '0.034')
     """
     return f"{ratio:,.1f}" if ratio >= 0.1 else f"{ratio:.2g}"
@@ -326,7 +326,7 @@ class Sharpness:
         return f"{value:.3g}" if self.meant is None else in_words(value, self.meant.column)
 
 
-def sharpness(rows: Rows) -> Sharpness:
+def choose_sharpness(rows: Rows) -> Sharpness:
     """The smallest detectable effect if that is known of some design, else the error."""
     name = rows[0]["metric"]
     meant = metric_of(name) if name else None
@@ -345,7 +345,7 @@ def planned_levers(rows: Rows) -> Sequence[str]:
     return LEVERS if plans_judgings(rows) else LEVERS[:2]
 
 
-def design(row: Row, levers: Sequence[str] = LEVERS) -> str:
+def describe_design(row: Row, levers: Sequence[str] = LEVERS) -> str:
     """The design in words."""
     return " × ".join(tied(row[NUMBERS[lever]], lever.removesuffix("s")) for lever in levers)
 
@@ -357,7 +357,7 @@ def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     reach = f"would {finds} {sharp.text(base['wanted'])}"
     if base["chosen"]:
         price = cost.text(base[cost.column])
-        return f"{design(base, planned_levers(rows))} {reach}, for {price} {behind}"
+        return f"{describe_design(base, planned_levers(rows))} {reach}, for {price} {behind}"
     return f"No design within the limits {reach} {behind}"
 
 
@@ -432,22 +432,22 @@ def plan_curve(
 
     given = "chosen" in getattr(ws, "columns", ())
     found = as_polars(ws if given else stats.plan(ws, metric=metric, **wanted))
-    parts, said = pick(found.drop_nulls("n_evals"), iteration, ws)
+    parts, said = pick_parts(found.drop_nulls("n_evals"), iteration, ws)
     if not parts:
         why = why_none(ws, metric_of(metric or "score").name, iteration, found["note"])
         return draw_nothing("No design to show", why)
-    shown = pl.concat([part.of(found).drop_nulls("n_evals") for part in parts])
+    shown = pl.concat([part.rows(found).drop_nulls("n_evals") for part in parts])
     plans = [_count_calls(own.to_dicts()) for own in shown.partition_by(PLAN, maintain_order=True)]
     left = len(plans) - PANELS
     notes = [*said, f"{left} more: name a metric or an iteration." if left > 0 else ""]
     if len(plans) == 1:
         rows = plans[0]
-        sharp, cost = sharpness(rows), choose_price(rows)
+        sharp, cost = choose_sharpness(rows), choose_price(rows)
         notes += [purchases(rows, sharp, cost), brief(rows[0]["note"].partition(". ")[2], TOOLTIP)]
         return finish(_draw_plan(rows, ""), answer_plan(rows, sharp, cost), notes)
     panels = [_draw_plan(rows, _plan_heading(rows[0], parts)) for rows in plans[:PANELS]]
     reach = f"{sum(rows[0]['chosen'] for rows in plans)} of {tied(len(plans), 'plan')} reach"
-    return finish(below(panels), f"{reach} what is wanted within the limits", notes)
+    return finish(stack_charts(panels), f"{reach} what is wanted within the limits", notes)
 
 
 def _count_calls(rows: Rows) -> list[Row]:
@@ -471,7 +471,7 @@ def _draw_plan(rows: Rows, heading: str) -> ChartType:
     """The curves of one plan, the design that they start from and that which was run."""
     from .vega import alt
 
-    sharp, cost = sharpness(rows), choose_price(rows)
+    sharp, cost = choose_sharpness(rows), choose_price(rows)
     levers = planned_levers(rows)
     points = [
         _design_point(row, sharp, cost, levers) for row in rows if row[sharp.column] is not None
@@ -506,7 +506,7 @@ def _design_point(row: Row, sharp: Sharpness, cost: Paid, levers: Sequence[str])
         "lever": row["changed"] or "",
         "x": row[cost.column] / cost.per,
         "y": row[sharp.column],
-        "design": design(row, levers),
+        "design": describe_design(row, levers),
         "sharp": sharp.text(row[sharp.column]),
         "cost": cost.text(row[cost.column]),
         "chosen": row["chosen"],

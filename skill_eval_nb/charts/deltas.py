@@ -26,7 +26,7 @@ from skill_eval_nb.text import as_label, brief, chance, in_quotes, some, tied
 from .. import stats
 from .metrics import Metric
 from .metrics import metric as metric_of
-from .pick import Part, as_polars, model_keys, not_compared, pick, why_none
+from .pick import Part, as_polars, model_keys, not_compared, pick_parts, why_none
 from .theme import (
     BASELINE,
     FAINT,
@@ -44,12 +44,12 @@ from .theme import (
     finish,
     in_lanes,
     interval,
-    lane,
+    lane_y,
     lanes,
     n_of,
     scale_of,
+    text_layer,
     tips,
-    words,
 )
 
 if TYPE_CHECKING:
@@ -94,19 +94,19 @@ def deltas(
     by_eval = as_polars(stats.deltas_by_eval(ws, metric, baseline))
     exact = pl.col("estimate").round(12)  # means that are equal may differ in their last digit
     paired = by_eval.drop_nulls("estimate").with_columns(exact)
-    parts, said = pick(paired, iteration, ws)
+    parts, said = pick_parts(paired, iteration, ws)
     meant = metric_of(metric)
     if not parts:
         why = why_none(ws, meant.name, reasons=by_eval["unpaired"])
         return draw_nothing(f"No {meant.name} to compare", why)
     every = as_polars(stats.deltas(ws, metric, baseline))
     overall = every.drop_nulls("estimate")
-    compared = [(part, row) for part in parts for row in part.of(overall).to_dicts()]
+    compared = [(part, row) for part in parts for row in part.rows(overall).to_dicts()]
     most = max(EVALS // len(compared), 5)
     rows = [
         row | {"heading": "" if len(compared) == 1 else _deltas_heading(part, comparison, meant)}
         for part, comparison in compared
-        for row in _rows(part.of(paired), comparison, most, meant)
+        for row in _largest_rows(part.rows(paired), comparison, most, meant)
     ]
     left = sum(comparison["n_evals"] for _, comparison in compared) - len(rows)
     unpaired = by_eval.filter(pl.col("estimate").is_null())
@@ -114,19 +114,19 @@ def deltas(
         *said,
         "A side is the mean of its runs; the line has the colour of the better side.",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
-        _list_unpaired([row for part in parts for row in part.of(unpaired).to_dicts()]),
+        _list_unpaired([row for part in parts for row in part.rows(unpaired).to_dicts()]),
         not_compared(every, parts),
     ]
     comparisons = [comparison for _, comparison in compared]
     shown = [row[side] for row in comparisons for side in ("configuration", "baseline")]
     against = set(overall["baseline"])
     shades = colours([*overall["configuration"], *against], against, shown)
-    estimates = [estimate for part in parts for estimate in part.of(paired)["estimate"]]
+    estimates = [estimate for part in parts for estimate in part.rows(paired)["estimate"]]
     title = answer_deltas(comparisons, estimates, meant)
     return finish(_deltas_drawn(rows, shades, meant), title, notes)
 
 
-def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> list[Row]:
+def _largest_rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> list[Row]:
     """The evals of a comparison with the largest deltas, from above to below the baseline."""
     configuration, baseline = comparison["configuration"], comparison["baseline"]
     shown = list_largest(paired, comparison, most)
@@ -150,7 +150,7 @@ def _rows(paired: pl.DataFrame, comparison: Row, most: int, meant: Metric) -> li
 
 def _deltas_heading(part: Part, comparison: Row, meant: Metric) -> str:
     """What stands above a comparison if there are several."""
-    sides = part.above(comparison["configuration"], comparison["baseline"])
+    sides = part.heading_of(comparison["configuration"], comparison["baseline"])
     mean = meant.difference(comparison["estimate"])
     return f"{sides}: {mean} over {tied(comparison['n_evals'], 'eval')}"
 
@@ -180,12 +180,12 @@ def _deltas_drawn(rows: Rows, shades: dict[str, str], meant: Metric) -> ChartTyp
         delta="Delta",
     )
     layers = [
-        *interval(placed, "baseline_mean", "mean", lane(), better, wide=4, opacity=0.6),
+        *interval(placed, "baseline_mean", "mean", lane_y(), better, wide=4, opacity=0.6),
         chart_of(points)
         .mark_circle(opacity=1)
         .encode(
             x=x,
-            y=lane(),
+            y=lane_y(),
             color=colour(shades),
             size=alt.Size("size:Q", scale=None),
             tooltip=about,
@@ -301,10 +301,10 @@ def forest(
         by_eval = _rows_of(overview_by_eval(ws, baseline, **how), by_eval)
     whole = join_scopes(*frames)
     deltas = whole.drop_nulls("estimate")
-    parts, said = pick(deltas, iteration, ws)
+    parts, said = pick_parts(deltas, iteration, ws)
     if not parts:
         return draw_nothing(f"No {meant.name} to compare", why_none(ws, meant.name, iteration))
-    compared = [(part, row) for part in parts for row in part.of(deltas).to_dicts()]
+    compared = [(part, row) for part in parts for row in part.rows(deltas).to_dicts()]
     every = [row for _, row in compared]
     keys = ("workspace", "iteration", "configuration", *MODEL)
     several = len({tuple(row[key] for key in keys) for row in every}) > 1
@@ -320,7 +320,7 @@ def forest(
         rows = [
             drawn
             for (part, row), heading in zip(compared, headings, strict=True)
-            for drawn in _with_evals(row, part.of(by_eval), most, heading, meant)
+            for drawn in _with_evals(row, part.rows(by_eval), most, heading, meant)
         ]
         left = sum(row["n_evals"] for row in every) + len(every) - len(rows)
         title = (
@@ -333,7 +333,7 @@ def forest(
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
         f"p of the {by}s allows for their number.",
         DASHED if any(row["lean_low"] is not None for row in rows) else "",
-        "Arrow: the interval continues." if any(_cut(rows, _axis_domain(rows, meant))) else "",
+        "Arrow: the interval continues." if any(_cut_rows(rows, _axis_domain(rows, meant))) else "",
         f"{tied(left, 'more eval')} with smaller deltas." if left else "",
         not_compared(whole, parts) if by == "eval" else "",
         OFFLINE if any(row["stand_in"] for row in every) else "",
@@ -356,7 +356,7 @@ def head_comparison(part: Part, row: Row, versus: Versus | None) -> str:
         where = f"{part.heading} · " if part.heading else ""
         sides = f"{as_label(row['iteration'])} against {as_label(row['baseline'])}"
         return f"{where}{as_label(row['configuration'], 40)}: {sides}"
-    return part.above(row["configuration"], row["baseline"])
+    return part.heading_of(row["configuration"], row["baseline"])
 
 
 def join_scopes(own: pl.DataFrame, like: pl.DataFrame) -> pl.DataFrame:
@@ -425,36 +425,36 @@ def draw_forest(rows: Rows, meant: Metric) -> ChartType:
     layers = [
         chart_of(zones)
         .mark_rect(color=GRID)
-        .encode(x=alt.X("from:Q"), x2=alt.X2("worth:Q"), y=lane()),
+        .encode(x=alt.X("from:Q"), x2=alt.X2("worth:Q"), y=lane_y()),
         chart_of([{"zero": 0}]).mark_rule(color=SOFT).encode(x=alt.X("zero:Q")),
         *interval(
-            placed, "lean_low", "lean_high", lane(), SOFT, wide=1.5, dash=(4, 3), tooltip=about
+            placed, "lean_low", "lean_high", lane_y(), SOFT, wide=1.5, dash=(4, 3), tooltip=about
         ),
-        *interval(placed, "wide_low", "wide_high", lane(), hue, wide=1.5, tooltip=about),
-        *interval(placed, "low", "high", lane(), hue, wide=5, tooltip=about),
+        *interval(placed, "wide_low", "wide_high", lane_y(), hue, wide=1.5, tooltip=about),
+        *interval(placed, "low", "high", lane_y(), hue, wide=5, tooltip=about),
         *(
             chart_of(cut)
             .mark_point(shape=f"triangle-{way}", filled=True, size=90, opacity=1)
-            .encode(x=alt.X("cut:Q"), y=lane(), color=hue, tooltip=about)
-            for way, cut in zip(("left", "right"), _cut(placed, domain), strict=True)
+            .encode(x=alt.X("cut:Q"), y=lane_y(), color=hue, tooltip=about)
+            for way, cut in zip(("left", "right"), _cut_rows(placed, domain), strict=True)
             if cut
         ),
         points.encode(
             x=alt.X("estimate:Q", scale=scale, axis=axis),
-            y=lane(),
+            y=lane_y(),
             color=hue,
             shape=alt.Shape("all:N", scale=sizes, legend=None),
             tooltip=about,
         ),
         *column(placed, "delta", FOREST_DELTA, heavy=True),
         *column(placed, "exact p", P, ink=SOFT),
-        words(placed, "verdict", VERDICT, limit=WIDTH - VERDICT),
+        text_layer(placed, "verdict", VERDICT, limit=WIDTH - VERDICT),
     ]
     look = {"step": FOREST_ROW, "width": FOREST_PLOT, "right": WIDTH, "what": "What"}
     return lanes(layers, placed, headings, **look)
 
 
-def _cut(rows: Rows, domain: Sequence[float]) -> tuple[Rows, Rows]:
+def _cut_rows(rows: Rows, domain: Sequence[float]) -> tuple[Rows, Rows]:
     """The rows of which an interval goes on to the left of the axis, and to its right."""
     low, high = domain
     return (
@@ -564,14 +564,14 @@ def factors(
     rows = join_scopes(near, beyond).hstack(wide).with_columns(own).drop(column)
     known = rows.drop_nulls("estimate")
     apart = [*ITERATION, *model_keys(known), "configuration", "baseline"]
-    parts, said = pick(known.filter(pl.len().over(apart) > 1), iteration, ws)
+    parts, said = pick_parts(known.filter(pl.len().over(apart) > 1), iteration, ws)
     if not parts:
         why = known["interaction"].first() or why_none(ws, meant.name, iteration)
         return draw_nothing(f"No {of} to compare", str(why))
     each, drawn, groups = [], [], {}
     for part in parts:
-        for row in part.of(known).to_dicts():
-            above = part.above(row["configuration"], row["baseline"])
+        for row in part.rows(known).to_dicts():
+            above = part.heading_of(row["configuration"], row["baseline"])
             each.append(row)
             drawn.append(forest_row(row, row["of"], above, meant))
             groups[above] = row

@@ -16,8 +16,8 @@ from skill_eval_nb.text import MINUS, MISSING, TIE, as_label, brief, in_quotes, 
 
 from .. import stats
 from .metrics import metric as metric_of
-from .pick import Part, as_polars, first_of, pick, why_none
-from .rubric import WHOLE, caveats, nearest
+from .pick import Part, as_polars, first_of, pick_parts, why_none
+from .rubric import WHOLE, caveats, nearest_whole
 from .theme import (
     FAINT,
     SMALL_SIZE,
@@ -26,7 +26,6 @@ from .theme import (
     Row,
     Rows,
     baselines,
-    below,
     cells,
     chart_of,
     colour,
@@ -34,17 +33,18 @@ from .theme import (
     column,
     draw_nothing,
     finish,
+    fit_text,
     head_facets,
     in_lanes,
     interval,
-    lane,
+    lane_y,
     lanes,
     make_subheading,
     n_of,
     shade,
+    stack_charts,
+    text_layer,
     tips,
-    uncut,
-    words,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ of the whole."""
 HALF = 0.5
 
 
-def answer(lanes: Rows) -> str:
+def say_main_sources(lanes: Rows) -> str:
     """On which dimensions most of the variance comes from where, on the with-skill side.
 
     A lane is a configuration on a metric: heading, configuration, label, meant, parts (its rows of
@@ -85,7 +85,7 @@ def answer(lanes: Rows) -> str:
         return f"Variance of {together} cannot be separated {behind}"
     labels: dict[str, list[str]] = {}
     for row in own:
-        labels.setdefault(_most(row), []).append(in_quotes(row["label"], 40))
+        labels.setdefault(_main_source(row), []).append(in_quotes(row["label"], 40))
     texts = [
         f"from {SOURCES.get(component, 'no one source')} on {some(names)}"
         for component, names in sorted(labels.items(), key=lambda own: (-len(own[1]), not own[0]))
@@ -102,13 +102,13 @@ def _first_sides(lanes: Rows) -> list[Row]:
     return [lane for lane in lanes if lane["configuration"] == first[lane["heading"]]]
 
 
-def _most(lane: Row) -> str:
+def _main_source(lane: Row) -> str:
     """The component that more than half of the variance is, or ""."""
     found = max(lane["parts"].values(), key=lambda row: row["share"])
     return found["component"] if found["share"] > HALF else ""
 
 
-def rough(lanes: Rows) -> str:
+def rough_note(lanes: Rows) -> str:
     """That what lies between few evals is a rough guess."""
     fewest = min(lane["sizes"][0] for lane in lanes)
     has_evals = any("eval" in lane["parts"] for lane in lanes)
@@ -148,28 +148,28 @@ def variance_components(
 
     found = as_polars(stats.variance(ws, metric)).filter(pl.col("component").is_in(SOURCES))
     known = found.drop_nulls("share")
-    parts, said = pick(known, iteration, ws)
+    parts, said = pick_parts(known, iteration, ws)
     if not parts:
         what = metric_of(metric).name if metric else "score on a rubric dimension"
         why = why_none(ws, what, iteration, found["note"])
         return draw_nothing("No variance to take apart", why)
-    sides, left = first_of(parts, lambda part: _lanes(part, known), ROWS)
+    sides, left = first_of(parts, lambda part: _lane_rows(part, known), ROWS)
     notes = [
         *said,
         "Bars are shares of the variance of one score, lines their 95% intervals;",
         "SD is the standard deviation of one score.",
-        rough(sides),
+        rough_note(sides),
         f"{tied(left, 'more row')} with a smaller SD." if left else "",
     ]
     shown = [lane["configuration"] for lane in sides]
     shades = colours(found["configuration"], baselines(found), shown)
-    return finish(_draw_components(sides, shades), answer(sides), notes)
+    return finish(_draw_components(sides, shades), say_main_sources(sides), notes)
 
 
-def _lanes(part: Part, known: pl.DataFrame) -> list[Row]:
+def _lane_rows(part: Part, known: pl.DataFrame) -> list[Row]:
     """The rows of a part from top to bottom, each with its components."""
-    own = part.of(known).partition_by("metric", "configuration", maintain_order=True)
-    rows = [_lane(part, frame.to_dicts()) for frame in own]
+    own = part.rows(known).partition_by("metric", "configuration", maintain_order=True)
+    rows = [_lane_row(part, frame.to_dicts()) for frame in own]
     spread: dict[str, float] = defaultdict(float)
     for row in rows:
         spread[row["group"]] = max(spread[row["group"]], row["SD"])
@@ -177,7 +177,7 @@ def _lanes(part: Part, known: pl.DataFrame) -> list[Row]:
     return rows
 
 
-def _lane(part: Part, components: Rows) -> Row:
+def _lane_row(part: Part, components: Rows) -> Row:
     """One configuration on one metric."""
     first = components[0]
     meant = metric_of(first["metric"])
@@ -204,7 +204,7 @@ def _draw_components(sides: Rows, shades: dict[str, str]) -> ChartType:
     plots: list[ChartType] = []
     for name in shown:
         is_last = name == shown[-1]
-        layers = _layers(name, placed, shades)
+        layers = _component_layers(name, placed, shades)
         if is_last:
             layers += _draw_spreads(placed, width)
         look = {"step": LANE, "width": width, "right": width + N if is_last else width}
@@ -213,7 +213,7 @@ def _draw_components(sides: Rows, shades: dict[str, str]) -> ChartType:
     return alt.hconcat(*plots, spacing=GAP) if len(plots) > 1 else plots[0]
 
 
-def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Chart]:
+def _component_layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Chart]:
     """One component: bars of shares, and their intervals."""
     from .vega import alt
 
@@ -237,13 +237,13 @@ def _layers(component: str, placed: Rows, shades: dict[str, str]) -> list[alt.Ch
     hue = colour(shades)
     ends = {"low": ("From", ".1%"), "high": ("To", ".1%")}
     about = tips(**LANE_TIPS, share=("Share", ".1%"), **ends, sd=("SD", ".3~g"), note="Note")
-    plot = chart_of(bars).encode(x=x, y=lane(), color=hue, tooltip=about)
+    plot = chart_of(bars).encode(x=x, y=lane_y(), color=hue, tooltip=about)
     head = [{"text": SOURCES[component]}]
     return [
         plot.mark_bar(opacity=0.35, size=14),
-        *interval(bars, "low", "high", lane(), hue, wide=2),
+        *interval(bars, "low", "high", lane_y(), hue, wide=2),
         plot.mark_circle(size=44, opacity=1),
-        words(head, "text", 0, -12, heavy=True, small=True),
+        text_layer(head, "text", 0, -12, heavy=True, small=True),
     ]
 
 
@@ -273,7 +273,7 @@ def draw_confusions(rows: Rows, pairs: Sequence[Array]) -> ChartType:
     parts = groupby(
         both, lambda pair: tuple(pair[0][name] for name in ("heading", "judge", "other"))
     )
-    return below([_draw_facets(list(own)) for _, own in parts])
+    return stack_charts([_draw_facets(list(own)) for _, own in parts])
 
 
 def _draw_facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
@@ -285,14 +285,15 @@ def _draw_facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
     if first["kind"] == ITSELF:
         raters = ["earlier judging", "later judging"]
     side, room = CELL * len(WHOLE), CELL * len(WHOLE) + 30
-    boxes = [box for place, panel in enumerate(panels) for box in _boxes(place, *panel)]
+    boxes = [box for place, panel in enumerate(panels) for box in _confusion_cells(place, *panel)]
     about = tips(title="Dimension", across="First", up="Second", pairs=("Pairs", ",d"))
     across, up = (
-        alt.Axis(title=uncut(name, side), labelAngle=0, titleLimit=side) for name in raters
+        alt.Axis(title=fit_text(name, side), labelAngle=0, titleLimit=side) for name in raters
     )
     x, y = alt.X("across:O", axis=across), alt.Y("up:O", sort="descending", axis=up)
     names = [
-        [uncut(as_label(row["dimension"]), room), *_list_measures(row, own)] for row, own in panels
+        [fit_text(as_label(row["dimension"]), room), *_list_measures(row, own)]
+        for row, own in panels
     ]
     above = {"labelAlign": "left", "labelAnchor": "start", "labelLineHeight": 16}
     header = head_facets(names, labelLimit=room, labelFontSize=SMALL_SIZE, **above)
@@ -302,12 +303,12 @@ def _draw_facets(panels: Sequence[tuple[Row, Array]]) -> ChartType:
     return facets
 
 
-def _boxes(place: int, row: Row, pairs: Array) -> list[Row]:
+def _confusion_cells(place: int, row: Row, pairs: Array) -> list[Row]:
     """The cells of a panel: how often each score stands beside each."""
     import numpy as np
 
     ends = np.arange(WHOLE[0] - 0.5, WHOLE[-1] + 1)
-    counts = np.histogram2d(*nearest(pairs).T, bins=(ends, ends))[0].astype(int).tolist()
+    counts = np.histogram2d(*nearest_whole(pairs).T, bins=(ends, ends))[0].astype(int).tolist()
     most = max(map(max, [*counts, [1]]))
     return [
         {
@@ -384,19 +385,19 @@ def judge_confusion(
     there = [name for name in KINDS if name in set(found["kind"])]
     kind = kind or (there[-1] if there else ITSELF)
     rows = found.filter(kind=kind)
-    parts, said = pick(rows, iteration, ws)
+    parts, said = pick_parts(rows, iteration, ws)
     if not parts:
         return draw_nothing("No judgings to compare", why_none(ws, NO_PAIRS[kind], iteration))
     shown, left = _least_agreed(parts, rows)
-    pairs = {_key(rater.keys): _score_pairs(rater) for rater in raters(ws, human)}
-    mine = [pairs[_key(row[name] for name in KEYS)] for row in shown]
+    pairs = {_rater_key(rater.keys): _score_pairs(rater) for rater in raters(ws, human)}
+    mine = [pairs[_rater_key(row[name] for name in KEYS)] for row in shown]
     notes = [
         *said,
         "A number counts pairs of scores of the same output; on the diagonal both are equal.",
         *caveats(np.concatenate(mine).ravel()),
         f"{tied(left, 'more panel')} with more agreement." if left else "",
     ]
-    return finish(draw_confusions(shown, mine), _answer(shown), notes)
+    return finish(draw_confusions(shown, mine), _say_agreement(shown), notes)
 
 
 def _least_agreed(parts: Sequence[Part], rows: pl.DataFrame) -> tuple[list[Row], int]:
@@ -410,7 +411,7 @@ def _least_agreed(parts: Sequence[Part], rows: pl.DataFrame) -> tuple[list[Row],
     groups = [
         (part.heading, own)
         for part in parts
-        for own in part.of(ranked).partition_by("judge", "other", maintain_order=True)
+        for own in part.rows(ranked).partition_by("judge", "other", maintain_order=True)
     ]
     several = rows.select("judge", "other").n_unique() > 1
     most = max(PANELS // len(groups), 1)
@@ -422,7 +423,7 @@ def _least_agreed(parts: Sequence[Part], rows: pl.DataFrame) -> tuple[list[Row],
     return shown, sum(own.height for _, own in groups) - len(shown)
 
 
-def _key(names: Iterable[str | None]) -> tuple[str, ...]:
+def _rater_key(names: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(name or "" for name in names)
 
 
@@ -435,7 +436,7 @@ def _score_pairs(raters: Raters) -> Array:
     return pairs[~np.isnan(pairs).any(1)]
 
 
-def _answer(rows: Rows) -> str:
+def _say_agreement(rows: Rows) -> str:
     """How often both scores are equal, where least and where most."""
     least, most = (end(rows, key=lambda row: row["exact"]) for end in (min, max))
     low, high = (f"{row['exact']:.0%}" for row in (least, most))

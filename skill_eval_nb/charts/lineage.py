@@ -22,7 +22,6 @@ from .theme import (
     Row,
     Rows,
     baselines,
-    below,
     chart_of,
     colour,
     colours,
@@ -32,8 +31,9 @@ from .theme import (
     interval,
     make_subheading,
     n_of,
-    places,
+    place_axis,
     scale_of,
+    stack_charts,
     tips,
     with_figures,
 )
@@ -65,7 +65,7 @@ def iterations(ws: Any) -> ChartType:
         what = "pass rate or rubric score"
         return draw_nothing(f"No {what}", why_none(ws, what))
     parts, more = part_by(means, [*SUITE, *model_keys(means)])
-    rows = {part: part.of(means).to_dicts() for part in parts}
+    rows = {part: part.rows(means).to_dicts() for part in parts}
     shown = [row["configuration"] for own in rows.values() for row in own]
     shades = colours(means["configuration"], baselines(means), shown)
     runs = as_polars(runs_of(ws))
@@ -79,11 +79,11 @@ def iterations(ws: Any) -> ChartType:
     notes = [
         "Below each plot: the mean and n, the runs that it is the mean of.",
         f"The last {ITERATIONS} iterations are shown." if long else "",
-        _uneven(runs, parts),
+        _uneven_note(runs, parts),
         more,
     ]
-    drawn = [_panels(part, rows[part], names[part][-ITERATIONS:], shades) for part in parts]
-    return finish(below(drawn), _answer_by_metric(list(rows.values())), notes)
+    drawn = [_draw_panels(part, rows[part], names[part][-ITERATIONS:], shades) for part in parts]
+    return finish(stack_charts(drawn), _answer_by_metric(list(rows.values())), notes)
 
 
 def _metric_means(ws: Any) -> pl.DataFrame:
@@ -100,9 +100,9 @@ def _metric_means(ws: Any) -> pl.DataFrame:
     )
 
 
-def _uneven(runs: pl.DataFrame, parts: Sequence[Part]) -> str:
+def _uneven_note(runs: pl.DataFrame, parts: Sequence[Part]) -> str:
     """What to say where a change may come from other evals rather than from the skill."""
-    held = (part.of(runs).group_by("iteration").agg("eval_id")["eval_id"] for part in parts)
+    held = (part.rows(runs).group_by("iteration").agg("eval_id")["eval_id"] for part in parts)
     uneven = any(len({frozenset(evals) for evals in own}) > 1 for own in held)
     return "The iterations do not hold the same evals: compare with care." if uneven else ""
 
@@ -119,7 +119,7 @@ def _answer_by_metric(parts: Sequence[Rows]) -> str:
     return answer_iterations([line for line in lines if line], metric(column))
 
 
-def _panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]) -> ChartType:
+def _draw_panels(part: Part, rows: Rows, names: Sequence[str], shades: dict[str, str]) -> ChartType:
     """The panels of one workspace."""
     from .vega import alt
 
@@ -157,7 +157,7 @@ def _iteration_panel(
                 text = f"{meant.figure(row['mean'])}{TIE * 2}n{TIE}{row['n']:,}"
                 figures.append({"line": as_label(configuration), "text": text, "x": place})
     points.reverse()  # the first configuration is drawn last, above the others
-    x, hue = places(len(names)), colour(shades)
+    x, hue = place_axis(len(names)), colour(shades)
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
     y = alt.Y("mean:Q", axis=axis, scale=scale_of(meant))
     about = tips(
@@ -179,7 +179,7 @@ def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
     mean, n; or a model's, if several ran it.
     """
     if len(lines) == 1:
-        return _turn(lines[0], meant)
+        return _say_change(lines[0], meant)
     n = n_of(sum(line[-1]["n"] for line in lines))
     long = [line for line in lines if len(line) > 1]
     if not long:
@@ -191,7 +191,7 @@ def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
     )
 
 
-def _turn(line: Rows, meant: Metric) -> str:
+def _say_change(line: Rows, meant: Metric) -> str:
     first, last = line[0], line[-1]
     who = as_label(last["configuration"], 40)
     start, end = meant.figure(first["mean"]), meant.figure(last["mean"])
@@ -324,7 +324,7 @@ def lineage(data: Any) -> ChartType:
         why = "`sen.improving.history(ws)` makes a history of a workspace's runs."
         return draw_nothing("No version to show", why)
     parts, more = part_by(versions, SUITE)
-    drawn = {part: drawn_of(part.of(versions).to_dicts()) for part in parts}
+    drawn = {part: drawn_of(part.rows(versions).to_dicts()) for part in parts}
     long = any(len(rows) > VERSIONS for rows in drawn.values())
     notes = [
         "As history.json states it; `sen.improving.history` says what the runs bear out."
@@ -334,7 +334,7 @@ def lineage(data: Any) -> ChartType:
         more,
     ]
     panels = [_version_panel(part, rows[-VERSIONS:]) for part, rows in drawn.items()]
-    return finish(below(panels), answer_versions(list(drawn.values())), notes)
+    return finish(stack_charts(panels), answer_versions(list(drawn.values())), notes)
 
 
 def _version_panel(part: Part, rows: Rows) -> ChartType:
@@ -345,8 +345,8 @@ def _version_panel(part: Part, rows: Rows) -> ChartType:
     placed: list[Row] = [row | {"x": place} for place, row in enumerate(rows)]
     meant = metric(placed[0]["metric"])
     axis = alt.Axis(title=meant.axis, format=meant.style.ticks, tickCount=5, grid=True)
-    x, y = places(len(rows)), alt.Y("value:Q", axis=axis, scale=scale_of(meant, clamp=True))
-    layers = [*_parents(placed, x, y), *_intervals(placed, x), *_points(placed, x, y)]
+    x, y = place_axis(len(rows)), alt.Y("value:Q", axis=axis, scale=scale_of(meant, clamp=True))
+    layers = [*_parent_lines(placed, x, y), *_intervals(placed, x), *_points(placed, x, y)]
     plot = alt.layer(
         *layers, width=width, height=VERSIONS_HEIGHT, title=make_subheading(part.heading)
     )
@@ -361,7 +361,7 @@ def _version_panel(part: Part, rows: Rows) -> ChartType:
     return with_figures(plot, figures, x, width, named)
 
 
-def _parents(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _parent_lines(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A line to each version from the one that it was made from."""
     from .vega import alt
 
@@ -381,7 +381,7 @@ def _intervals(rows: Rows, x: alt.X) -> list[alt.Chart]:
     """The interval of each difference, and the parent's value that it begins from."""
     from .vega import alt
 
-    layers = interval(rows, "low", "high", x, _hue(), wide=5, opacity=0.35)
+    layers = interval(rows, "low", "high", x, _result_colour(), wide=5, opacity=0.35)
     if known := [row for row in rows if row["before"] is not None]:
         dashes = chart_of(known).mark_tick(
             color=INK, orient="horizontal", thickness=1.5, width=24, opacity=1
@@ -414,8 +414,8 @@ def _points(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     best = [row | {"text": "best"} for row in rows if row["best"] and row["value"] is not None]
     layers = draw_rings(best, x, y)
     points = chart_of(rows).mark_point(filled=True, size=150, opacity=1)
-    return [*layers, points.encode(x=x, y=y, color=_hue(), shape=shape, tooltip=about)]
+    return [*layers, points.encode(x=x, y=y, color=_result_colour(), shape=shape, tooltip=about)]
 
 
-def _hue() -> alt.Color:
+def _result_colour() -> alt.Color:
     return colour({name: ink for name, (ink, _) in RESULTS.items()}, "result", legend=False)

@@ -98,7 +98,7 @@ class Metric:
         """
         style = self.style
         size = f"{value * style.factor:,.{style.digits}f}"
-        return style.before + self._short(size) + style.after
+        return style.before + self._trim_zero(size) + style.after
 
     def text(self, value: float) -> str:
         r"""The figure in a sentence, where tokens are called tokens.
@@ -116,10 +116,10 @@ class Metric:
         ('+33.3\xa0pp', '−1,700')
         """
         style = self.style
-        size = self._short(format_signed(value * style.factor, style.digits, style.before))
+        size = self._trim_zero(format_signed(value * style.factor, style.digits, style.before))
         return size + (style.apart or style.after)
 
-    def _short(self, figure: str) -> str:
+    def _trim_zero(self, figure: str) -> str:
         """Percentages without a needless .0."""
         return figure.removesuffix(".0") if self.unit == "rate" else figure
 

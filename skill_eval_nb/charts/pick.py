@@ -30,11 +30,11 @@ class Part:
     heading: str
     keys: tuple[tuple[str, str], ...]
 
-    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows of a table that belong to this part; of all models if it has no such."""
         return frame.filter(**{key: name for key, name in self.keys if key in frame.columns})
 
-    def above(self, configuration: str, baseline: str) -> str:
+    def heading_of(self, configuration: str, baseline: str) -> str:
         """What stands above a comparison in it, if there are several."""
         sides = f"{as_label(configuration, 40)} against {as_label(baseline, 40)}"
         return f"{self.heading} · {sides}" if self.heading else sides
@@ -50,7 +50,7 @@ def as_polars(table: Any) -> pl.DataFrame:
     return frame.with_columns(pl.col(known).fill_null(""))
 
 
-def pick(
+def pick_parts(
     frame: pl.DataFrame, iteration: str | Sequence[str] | None, ws: Any
 ) -> tuple[tuple[Part, ...], list[str]]:
     """A part for every workspace, skill and iteration that is to be drawn, and for every model.
@@ -72,14 +72,14 @@ def pick(
     names = sorted(frame["iteration"].unique(), key=natural)
     note = ""
     if iteration is None:
-        frame = _last(frame, _runs(ws))
+        frame = _last_iterations(frame, _known_runs(ws))
         left = frame["iteration"].unique().to_list()
         if len(left) < len(names):
             which = in_quotes(left[0], 40) if len(left) == 1 else "Of each workspace"
             note = f"{which}, the last of the iterations with such figures."
     else:
         wanted = [iteration] if isinstance(iteration, str) else list(iteration)
-        known = [*names, *_runs(ws)["iteration"]]
+        known = [*names, *_known_runs(ws)["iteration"]]
         for name in wanted:
             if name not in known:
                 raise no_such("iteration", name, set(known))
@@ -128,7 +128,7 @@ def why_none(
     article = "an" if what[0] in "aeiou" else "a"
     if not isinstance(ws, Workspace):
         return f"No row of the table has {article} {what}."
-    runs = _runs(ws)
+    runs = _known_runs(ws)
     if iteration is not None:
         wanted = [iteration] if isinstance(iteration, str) else list(iteration)
         runs = runs.filter(pl.col("iteration").is_in(wanted))
@@ -138,7 +138,7 @@ def why_none(
     return f"{none}. `ws.problems` says what could not be used."
 
 
-def _runs(ws: Any) -> pl.DataFrame:
+def _known_runs(ws: Any) -> pl.DataFrame:
     import polars as pl
 
     return ws.polars("runs") if isinstance(ws, Workspace) else pl.DataFrame({"iteration": []})
@@ -177,7 +177,7 @@ def first_of(
     return [row for own in every for row in own[:each]], sum(len(own[each:]) for own in every)
 
 
-def _last(frame: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+def _last_iterations(frame: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """The rows of each workspace's last iteration; `runs` tell when it was."""
     import polars as pl
 

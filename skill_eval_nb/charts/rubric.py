@@ -14,7 +14,7 @@ from skill_eval_nb.stats.values import GROUP, RUBRIC, judged_scores, natural, sc
 from skill_eval_nb.text import as_label, brief, in_quotes, tied
 
 from .metrics import format_signed
-from .pick import Part, as_polars, first_of, pick, why_none
+from .pick import Part, as_polars, first_of, pick_parts, why_none
 from .theme import (
     SMALL_SIZE,
     SOFT,
@@ -23,21 +23,21 @@ from .theme import (
     Row,
     Rows,
     baselines,
-    below,
     chart_of,
     colour,
     colours,
     column,
     draw_nothing,
     finish,
+    fit_text,
     head_facets,
     in_lanes,
-    lane,
+    lane_y,
     lanes,
     make_subheading,
     n_of,
+    stack_charts,
     tips,
-    uncut,
 )
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ def pack_swarm(dots: Rows) -> list[Row]:
     >>> [dot["below"] for dot in pack_swarm([{"score": 3.0}, {"score": 4.0}, {"score": 4.0}])]
     [0.0, -3.3, 3.3]
     """
-    size = Counter(_near(dot) for dot in dots)
+    size = Counter(_round_score(dot) for dot in dots)
     seen: Counter[float] = Counter()
     packed: list[Row] = []
     for dot in dots:
-        near = _near(dot)
+        near = _round_score(dot)
         columns = -(-size[near] // STACKED)
         column, level = divmod(seen[near], STACKED)
         seen[near] += 1
@@ -72,12 +72,12 @@ def pack_swarm(dots: Rows) -> list[Row]:
     return packed
 
 
-def high(dots: Rows) -> float:
+def swarm_height(dots: Rows) -> float:
     """Pixels that packed dots take from top to bottom."""
     return 2 * max(abs(dot["below"]) for dot in dots) + DOT + 4
 
 
-def _near(dot: Row) -> float:
+def _round_score(dot: Row) -> float:
     return round(dot["score"], 1)
 
 
@@ -85,11 +85,11 @@ LOW, HIGH = 1, 5
 WHOLE = tuple(range(LOW, HIGH + 1))
 
 
-def nearest(scores: Array) -> Array:
+def nearest_whole(scores: Array) -> Array:
     """Each score as the nearest whole one, halves upwards; NaN if that is outside 1-5.
 
     >>> import numpy as np
-    >>> nearest(np.array([1.0, 3.5, 9.0])).tolist()
+    >>> nearest_whole(np.array([1.0, 3.5, 9.0])).tolist()
     [1.0, 4.0, nan]
     """
     import numpy as np
@@ -107,7 +107,7 @@ def caveats(scores: Array) -> list[str]:
     """
     import numpy as np
 
-    near = nearest(scores)
+    near = nearest_whole(scores)
     outside = int(np.isnan(near).sum())
     between = bool((near[~np.isnan(near)] != scores[~np.isnan(near)]).any())
     return [
@@ -142,8 +142,8 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     Raises:
         ValueError: for an iteration that is not there.
     """
-    runs = _runs(ws)
-    parts, said = pick(runs, iteration, ws)
+    runs = _scored_runs(ws)
+    parts, said = pick_parts(runs, iteration, ws)
     if not parts:
         why = why_none(ws, "score on a rubric dimension", iteration)
         return draw_nothing("No rubric scores", why)
@@ -153,7 +153,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     own = runs.partition_by(DIMENSION_KEYS, as_dict=True)
     frames = [own[tuple(side[key] for key in DIMENSION_KEYS)] for side in sides]
     crowded = sum(frame.height for frame in frames) > MANY
-    dots = [_crowd(frame) if crowded else pack_swarm(_lane_dots(frame)) for frame in frames]
+    dots = [_crowd_dots(frame) if crowded else pack_swarm(_lane_dots(frame)) for frame in frames]
     notes = [
         *said,
         "A dot counts the runs of about the same score." if crowded else "A dot is a run.",
@@ -165,7 +165,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     return finish(_dimensions_drawn(sides, dots, shades), answer_rubric_dimensions(sides), notes)
 
 
-def _runs(ws: Any) -> pl.DataFrame:
+def _scored_runs(ws: Any) -> pl.DataFrame:
     """A row a run and dimension: its score as `value`, how often it was judged, evidence."""
     import polars as pl
 
@@ -179,7 +179,7 @@ def _runs(ws: Any) -> pl.DataFrame:
     return scores.join(judged, on=keys, how="left", nulls_equal=True)
 
 
-def _crowd(runs: pl.DataFrame) -> list[Row]:
+def _crowd_dots(runs: pl.DataFrame) -> list[Row]:
     """One dot for all runs of about the same score, a quarter of a point wide."""
     import polars as pl
 
@@ -217,14 +217,14 @@ def _lane_figures(ws: Any) -> pl.DataFrame:
 def _dimension_lanes(part: Part, figures: pl.DataFrame) -> list[list[Row]]:
     """The lanes of each dimension of a part, from top to bottom."""
     of_metric: dict[str, list[Row]] = {}
-    for row in sorted(part.of(figures).to_dicts(), key=lambda row: side(row["configuration"])):
+    for row in sorted(part.rows(figures).to_dicts(), key=lambda row: side(row["configuration"])):
         metric, label = row["metric"], as_label(row["metric"].removeprefix(RUBRIC))
         lane = row | {"heading": part.heading, "group": metric, "label": label}
         of_metric.setdefault(metric, []).append(lane)
-    return sorted(of_metric.values(), key=_rank)
+    return sorted(of_metric.values(), key=_rank_by_delta)
 
 
-def _rank(lanes: Rows) -> tuple[Any, ...]:
+def _rank_by_delta(lanes: Rows) -> tuple[Any, ...]:
     """Sorts dimensions: the largest delta first, else the largest spread."""
     delta = max(abs(row["estimate"] or 0) for row in lanes)
     return -delta, -max(row["stddev"] or 0 for row in lanes), natural(lanes[0]["group"])
@@ -234,7 +234,7 @@ def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str])
     """The lanes with their dots, means and figures."""
     from .vega import alt
 
-    step = max(DIMENSION_LANE, *map(high, dots))
+    step = max(DIMENSION_LANE, *map(swarm_height, dots))
     placed, headings = in_lanes(sides)
     scores = [dot["score"] for own in dots for dot in own]
     low, top = min(1, *scores) - ROOM, max(5, *scores) + ROOM
@@ -259,15 +259,15 @@ def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str])
     layers = [
         chart_of(means)
         .mark_tick(thickness=3, size=step - 2, opacity=1)
-        .encode(x=alt.X("mean:Q"), y=lane(), color=hue, tooltip=tips(**LANE_TIPS, **mean_tips)),
+        .encode(x=alt.X("mean:Q"), y=lane_y(), color=hue, tooltip=tips(**LANE_TIPS, **mean_tips)),
         chart_of(points)
         .mark_circle(opacity=0.55)
         .encode(
             x=alt.X("x:Q", axis=axis, scale=scale),
-            y=lane(),
+            y=lane_y(),
             yOffset=offset,
             color=hue,
-            **_about(points),
+            **_dot_encoding(points),
         ),
         *column(means, "mean", MEAN, form=".2f"),
         *column(means, "n", DIMENSION_N, form=",d", ink=SOFT),
@@ -278,7 +278,7 @@ def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str])
     return lanes(layers, means, headings, **look, most=230)
 
 
-def _about(points: Rows) -> Row:
+def _dot_encoding(points: Rows) -> Row:
     """Size and tooltip of the dots: of a run, or of the runs that a dot counts."""
     from .vega import alt
 
@@ -320,7 +320,7 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
     import polars as pl
 
     judged = as_polars(judged_scores(ws)).drop_nulls("score")
-    parts, said = pick(judged, iteration, ws)
+    parts, said = pick_parts(judged, iteration, ws)
     if not parts:
         why = why_none(ws, "score on a rubric dimension", iteration)
         return draw_nothing("No rubric scores", why)
@@ -328,28 +328,28 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
     lanes, left = first_of(parts, lambda part: _score_lanes(part, counted), DIMENSIONS, 2)
     shown = [row["configuration"] for lane in lanes for row in lane["rows"]]
     shades = colours(judged["configuration"], baselines(judged), shown)
-    scores = pl.concat([part.of(judged) for part in parts])["score"].to_numpy()
+    scores = pl.concat([part.rows(judged) for part in parts])["score"].to_numpy()
     notes = [
         *said,
         "A bar is the share of the judgings that give the score; n counts the judgings.",
         *caveats(scores),
         f"{tied(left, 'more dimension')} with fewer scores of {HIGH}." if left else "",
     ]
-    return finish(_scores_drawn(lanes, shades), _answer(lanes), notes)
+    return finish(_scores_drawn(lanes, shades), _say_ceiling(lanes), notes)
 
 
 def _count_scores(judged: pl.DataFrame) -> pl.DataFrame:
     """A row a configuration on a dimension: n, and how often each score is given."""
     import polars as pl
 
-    near = pl.Series("near", nearest(judged["score"].to_numpy()))
+    near = pl.Series("near", nearest_whole(judged["score"].to_numpy()))
     given = [(pl.col("near") == score).sum().alias(str(score)) for score in WHOLE]
     return judged.with_columns(near).group_by(LANE_KEYS).agg(pl.len().alias("n"), *given)
 
 
 def _score_lanes(part: Part, counted: pl.DataFrame) -> list[Row]:
     """The dimensions of a part from top to bottom, those near the ceiling first."""
-    own = part.of(counted).partition_by("dimension", as_dict=True)
+    own = part.rows(counted).partition_by("dimension", as_dict=True)
     lanes: list[Row] = [
         {
             "heading": part.heading,
@@ -359,11 +359,11 @@ def _score_lanes(part: Part, counted: pl.DataFrame) -> list[Row]:
         }
         for (name,), frame in own.items()
     ]
-    lanes.sort(key=lambda lane: (-max(map(_full, lane["rows"])), natural(lane["group"])))
+    lanes.sort(key=lambda lane: (-max(map(_top_share, lane["rows"])), natural(lane["group"])))
     return lanes
 
 
-def _full(row: Row) -> float:
+def _top_share(row: Row) -> float:
     """The share of the judgings that give the highest score."""
     return row[str(HIGH)] / row["n"]
 
@@ -373,7 +373,7 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
     from .vega import alt
 
     bars = [bar for place, lane in enumerate(lanes) for bar in _score_bars(lane, place)]
-    names = [(uncut(lane["label"], NAME), _n(lane["rows"])) for lane in lanes]
+    names = [(fit_text(lane["label"], NAME), _count_judgings(lane["rows"])) for lane in lanes]
     tallest = max((bar["share"] for bar in bars), default=1) * 1.3  # room for the figures
     x = alt.X(
         "score:O",
@@ -398,10 +398,10 @@ def _scores_drawn(lanes: Rows, shades: dict[str, str]) -> ChartType:
         )
         facets.title = make_subheading(heading)
         drawn.append(facets)
-    return below(drawn)
+    return stack_charts(drawn)
 
 
-def _n(rows: Rows) -> str:
+def _count_judgings(rows: Rows) -> str:
     """The judgings of each configuration."""
     return "n = " + " vs ".join(f"{row['n']:,}" for row in rows)
 
@@ -424,15 +424,16 @@ def _score_bars(lane: Row, place: int) -> list[Row]:
     ]
 
 
-def _answer(lanes: Rows) -> str:
+def _say_ceiling(lanes: Rows) -> str:
     """Whether a configuration is near the ceiling, and where most."""
     rows = [(lane, row) for lane in lanes for row in lane["rows"]]
-    lane, row = max(rows, key=lambda pair: _full(pair[1]))
+    lane, row = max(rows, key=lambda pair: _top_share(pair[1]))
     where = f" in {in_quotes(lane['heading'], 40)}" if lane["heading"] else ""
     on, n = f"on {in_quotes(lane['label'], 40)}{where}", n_of(row["n"], noun="judging")
-    room = "Little room above" if _full(row) >= FULL else "There is room above on every dimension"
+    share = _top_share(row)
+    room = "Little room above" if share >= FULL else "There is room above on every dimension"
     who = as_label(row["configuration"], 40)
-    return f"{room}: {who} has a {HIGH} most often {on}, in {_full(row):.0%} of judgings ({n})"
+    return f"{room}: {who} has a {HIGH} most often {on}, in {share:.0%} of judgings ({n})"
 
 
 def answer_rubric_dimensions(lanes: Rows) -> str:

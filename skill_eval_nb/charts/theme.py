@@ -43,10 +43,10 @@ def is_cuttable(text: str) -> bool:
     return all(character <= "\uffff" for character in text)
 
 
-def uncut(text: str, pixels: float) -> str:
+def fit_text(text: str, pixels: float) -> str:
     """The text so short that Vega need not cut it, where Vega could not.
 
-    >>> uncut("plain, however long", 20), uncut("a\N{PARTY POPPER}b\N{PARTY POPPER}c", 60)
+    >>> fit_text("plain, however long", 20), fit_text("a\N{PARTY POPPER}b\N{PARTY POPPER}c", 60)
     ('plain, however long', 'a🎉…')
     """
     if is_cuttable(text):
@@ -322,7 +322,7 @@ def head_facets(names: Sequence[Sequence[str]], **look: Any) -> Any:
 def draw_nothing(what: str, why: str) -> ChartType:
     """The chart of nothing: what there is none of, and why."""
     rows = [{"line": line, "row": at} for at, line in enumerate(wrap_text(why, SUBTITLE_LINE))]
-    layer = words(rows, "line", 0, ink=SOFT)
+    layer = text_layer(rows, "line", 0, ink=SOFT)
     return finish(layer.properties(width=640, height=17 * len(rows)), what)
 
 
@@ -383,7 +383,7 @@ def scale_of(meant: Metric, **more: Any) -> alt.Scale:
     return alt.Scale(zero=True, nice=True)
 
 
-def places(number: int, field: str = "x") -> alt.X:
+def place_axis(number: int, field: str = "x") -> alt.X:
     """The field, counted from 0, as so many places beside each other."""
     from .vega import alt
 
@@ -426,7 +426,7 @@ def tips(**titles: str | tuple[str, str]) -> list[alt.Tooltip]:
     ]
 
 
-def words(
+def text_layer(
     rows: Rows,
     field: str,
     x: float | alt.X,
@@ -461,14 +461,14 @@ def words(
     mark |= {"fontWeight": "bold"} if heavy else {}
     if limit:
         mark |= {"limit": limit}
-        rows = [row | {field: uncut(str(row[field]), limit)} for row in rows]
+        rows = [row | {field: fit_text(str(row[field]), limit)} for row in rows]
     kind: Row = {"type": "quantitative", "format": form} if form else {"type": "nominal"}
     return (
         chart_of(rows)
         .mark_text(**mark)
         .encode(
             x=alt.XValue(x) if isinstance(x, (int, float)) else x,
-            y=alt.YValue(y) if isinstance(y, (int, float)) else y or lane(),
+            y=alt.YValue(y) if isinstance(y, (int, float)) else y or lane_y(),
             text=alt.Text(field=field, **kind),
             tooltip=list(tooltip) if tooltip else alt.Undefined,
         )
@@ -477,18 +477,18 @@ def words(
 
 def column(rows: Rows, field: str, x: float, **look: Any) -> list[alt.Chart]:
     """A column of figures that ends at pixel `x`, under its field's name as head."""
-    head = words([{"text": field}], "text", x, -10, align="right", small=True, ink=SOFT)
-    return [head, words(rows, field, x, align="right", **look)]
+    head = text_layer([{"text": field}], "text", x, -10, align="right", small=True, ink=SOFT)
+    return [head, text_layer(rows, field, x, align="right", **look)]
 
 
-def below(charts: Sequence[ChartType]) -> ChartType:
+def stack_charts(charts: Sequence[ChartType]) -> ChartType:
     """Charts below each other; one as it is."""
     from .vega import alt
 
     return charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=36)
 
 
-def lane(at: float = 0.5) -> alt.Y:
+def lane_y(at: float = 0.5) -> alt.Y:
     """The `row` of what is drawn as a lane across the plot; `at` 0 is the upper edge of it."""
     from .vega import alt
 
@@ -549,11 +549,11 @@ def lanes(
     edge = -left - 22 if what else -22
     rules = chart_of([row for row in first if row["row"]]).mark_rule(color=GRID)
     names = [
-        words(first, "label", edge, limit=left, tooltip=tips(label=what)),
-        words(headings, "text", edge, heavy=True),
+        text_layer(first, "label", edge, limit=left, tooltip=tips(label=what)),
+        text_layer(headings, "text", edge, heavy=True),
     ]
     return alt.layer(
-        rules.encode(x=alt.XValue(edge), x2=alt.X2Value(right), y=lane(0)),
+        rules.encode(x=alt.XValue(edge), x2=alt.X2Value(right), y=lane_y(0)),
         *layers,
         *(names if what else ()),
         width=width,
@@ -676,10 +676,10 @@ def with_figures(
     """
     from .vega import alt
 
-    figures = [figure | {"line": uncut(figure["line"], NAME)} for figure in figures]
+    figures = [figure | {"line": fit_text(figure["line"], NAME)} for figure in figures]
     names = list(dict.fromkeys(figure["line"] for figure in figures))
     axis = alt.Axis(title=None, grid=False, labelLimit=150, labelPadding=14)
     y = alt.Y("line:N", sort=names, axis=axis if named else None)
-    written = words(figures, "text", x, y, align="center", small=True, tooltip=tooltip)
+    written = text_layer(figures, "text", x, y, align="center", small=True, tooltip=tooltip)
     table = written.properties(width=width, height=ROW * len(names))
     return alt.vconcat(plot, table, spacing=6)

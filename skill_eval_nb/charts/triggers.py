@@ -23,7 +23,6 @@ from .theme import (
     WITH_SKILL,
     Row,
     Rows,
-    below,
     cells,
     chart_of,
     colour,
@@ -33,14 +32,15 @@ from .theme import (
     finish,
     in_lanes,
     interval,
-    lane,
+    lane_y,
     lanes,
     make_subheading,
-    places,
+    place_axis,
     shade,
+    stack_charts,
+    text_layer,
     tips,
     with_figures,
-    words,
 )
 
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ def describe_triggers(
     found = [
         Described(
             part,
-            part.of(measured),
-            part.of(scores).row(0, named=True),
-            next(iter(part.of(doubts)["message"]), ""),
+            part.rows(measured),
+            part.rows(scores).row(0, named=True),
+            next(iter(part.rows(doubts)["message"]), ""),
         )
         for part in parts
     ]
@@ -124,20 +124,20 @@ def say_score(row: Row, score: str) -> str:
     return "unknown" if value is None else f"{value:.2f} ({low:.2f}{TIE}to{TIE}{high:.2f})"
 
 
-def sizes(row: Row) -> str:
+def say_sizes(row: Row) -> str:
     """How many runs and queries scores rest on."""
     runs = "" if row["n_runs"] is None else f"{tied(row['n_runs'], 'run')} of "
     return f"n{TIE}={TIE}{runs}{tied(row['n_queries'], 'query')}"
 
 
-def _answer(shown: Sequence[Described], say: Callable[[Described], str]) -> str:
+def _say_best(shown: Sequence[Described], say: Callable[[Described], str]) -> str:
     """What is to say of one description; which of several has the highest F1."""
     best = max(shown, key=lambda description: description.scores["f1"] or 0.0)
     if len(shown) > 1:
         of = f"{in_quotes(best.part.heading, 40)} has the highest F1 of {len(shown)} descriptions"
         return f"{of}: {say_score(best.scores, 'f1')}"
     broken = "Broken measurement. " if best.broken else ""
-    return f"{broken}{say(best)} ({sizes(best.scores)})"
+    return f"{broken}{say(best)} ({say_sizes(best.scores)})"
 
 
 LABEL, PLOT, RUNS, REMARK, RATES_WIDTH = 380, 250, 305, 320, 520
@@ -179,7 +179,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
         f"{left:,} more queries that are less wrong." if left else "",
         *notes,
     ]
-    return finish(_rates_drawn(rows, level), _answer(shown, say_rates), notes)
+    return finish(_rates_drawn(rows, level), _say_best(shown, say_rates), notes)
 
 
 def say_rates(described: Described) -> str:
@@ -289,17 +289,17 @@ def _rates_drawn(rows: Rows, level: float) -> ChartType:
     layers = [
         chart_of(placed)
         .mark_rect(color=GRID)
-        .encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=lane()),
-        *interval(placed, "low", "high", lane(), hue, wide=3, opacity=0.6),
+        .encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=lane_y()),
+        *interval(placed, "low", "high", lane_y(), hue, wide=3, opacity=0.6),
         points.encode(
             x=alt.X("rate:Q", scale=scale, axis=axis),
-            y=lane(),
+            y=lane_y(),
             color=hue,
             shape=alt.Shape("kind:N", scale=kinds, legend=None),
             tooltip=about,
         ),
         *column(placed, "triggered", RUNS, small=True),
-        words(placed, "remark", REMARK, limit=RATES_WIDTH - REMARK, small=True, ink=SOFT),
+        text_layer(placed, "remark", REMARK, limit=RATES_WIDTH - REMARK, small=True, ink=SOFT),
     ]
     look = {"step": RATE_ROW, "width": PLOT, "right": RATES_WIDTH, "what": "Query"}
     return lanes(layers, placed, headings, **look, most=LABEL)
@@ -335,7 +335,7 @@ def trigger_confusion(data: Any, level: float = 0.95, threshold: float = 0.5) ->
         f"By query: it triggers where at least {threshold:.0%} of its scored runs do.",
         *notes,
     ]
-    return finish(_confusion_drawn(shown, counts), _answer(shown, say_confusion), notes)
+    return finish(_confusion_drawn(shown, counts), _say_best(shown, say_confusion), notes)
 
 
 def say_confusion(described: Described) -> str:
@@ -357,10 +357,10 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
     about = tips(should="Class", outcome="Outcome", text="Number", share="Share of its class")
     rows: list[ChartType] = []
     for description in shown:
-        own = description.part.of(counts).to_dicts()
+        own = description.part.rows(counts).to_dicts()
         panels = [
             cells(
-                [_cell(row, what) for row in own if row["outcome"] in columns], x, y, about
+                [_count_cell(row, what) for row in own if row["outcome"] in columns], x, y, about
             ).properties(
                 width=WIDE * len(columns),
                 height=HIGH * len({row["should_trigger"] for row in own}),
@@ -369,10 +369,10 @@ def _confusion_drawn(shown: Sequence[Described], counts: pl.DataFrame) -> ChartT
             for what, name in PANELS.items()
         ]
         rows.append(alt.hconcat(*panels, title=make_subheading(description.part.heading)))
-    return below(rows)
+    return stack_charts(rows)
 
 
-def _cell(row: Row, what: str) -> Row:
+def _count_cell(row: Row, what: str) -> Row:
     """A count; `hue` is 1 for all right, 0 for all wrong, null apart."""
     share, right = row[SHARE[what]], row["right"]
     hue = None if share is None or right is None else 0.5 + (share if right else -share) / 2
@@ -414,7 +414,7 @@ def trigger_rounds(data: Any) -> ChartType:
         why = "There is no round with a score. `sen.triggers.optimise` makes some."
         return draw_nothing("No round to show", why)
     parts, more = part_by(rounds, SUITE)
-    drawn = {part.heading: part.of(rounds).to_dicts() for part in parts}
+    drawn = {part.heading: part.rows(rounds).to_dicts() for part in parts}
     shown = {
         heading: [row for at, row in enumerate(rows, ROUNDS) if at >= len(rows) or row["is_best"]]
         for heading, rows in drawn.items()
@@ -429,7 +429,7 @@ def trigger_rounds(data: Any) -> ChartType:
         more,
     ]
     panels = [_draw_rounds(heading, rows) for heading, rows in shown.items()]
-    return finish(below(panels), rounds_answer(list(drawn.values())), notes)
+    return finish(stack_charts(panels), rounds_answer(list(drawn.values())), notes)
 
 
 def _search_rounds(data: Any) -> pl.DataFrame:
@@ -454,23 +454,23 @@ def _search_rounds(data: Any) -> pl.DataFrame:
 def rounds_answer(parts: Sequence[Rows]) -> str:
     """Which round is chosen, and what its description scored beside the first."""
     if len(parts) > 1:
-        later = sum(_best(rows) not in (None, rows[0]) for rows in parts)
+        later = sum(_best_round(rows) not in (None, rows[0]) for rows in parts)
         return f"A later description is chosen in {later} of {len(parts)} searches"
     [rows] = parts
-    best, first, rounds = _best(rows), rows[0], tied(len(rows), "round")
+    best, first, rounds = _best_round(rows), rows[0], tied(len(rows), "round")
     if best is None:
         return f"No description is chosen in {rounds}"
     side = _chosen_by(best)
-    score, before = f"{SIDES[side][0]} score {_between(best, side)}", first[f"{side}_score"]
+    score, before = f"{SIDES[side][0]} score {_say_score(best, side)}", first[f"{side}_score"]
     against = "" if before is None or best is first else f", against {before:.0%} of the first"
     return f"Of {rounds}, round {best['round']} is chosen: {score}{against}"
 
 
-def _best(rows: Rows) -> Row | None:
+def _best_round(rows: Rows) -> Row | None:
     return next((row for row in rows if row["is_best"]), None)
 
 
-def _between(row: Row, side: str) -> str:
+def _say_score(row: Row, side: str) -> str:
     """A score with its interval, if there is one."""
     score, low, high = (row[f"{side}_{name}"] for name in ("score", "low", "high"))
     known = low is not None and high is not None
@@ -499,15 +499,15 @@ def _draw_rounds(heading: str, rows: Rows) -> ChartType:
                     "low": row[f"{side}_low"],
                     "high": row[f"{side}_high"],
                     "round": number,
-                    "figure": figure if score is None else _between(row, side),
+                    "figure": figure if score is None else _say_score(row, side),
                     "best": row["is_best"] and side == _chosen_by(row),
                     "description": brief(row["description"] or "not stated", TOOLTIP),
                     "letters": len(row["description"]),
                 }
             )
-    x = places(len(rows))
+    x = place_axis(len(rows))
     title = make_subheading(heading)
-    plot = alt.layer(*_plot(points, x), width=width, height=HEIGHT, title=title)
+    plot = alt.layer(*_draw_curves(points, x), width=width, height=HEIGHT, title=title)
     return with_figures(plot, figures, x, width)
 
 
@@ -516,7 +516,7 @@ def _chosen_by(row: Row) -> str:
     return "test" if row["test_score"] is not None else "train"
 
 
-def _plot(points: Rows, x: alt.X) -> list[alt.Chart]:
+def _draw_curves(points: Rows, x: alt.X) -> list[alt.Chart]:
     """Both curves with their intervals, the chosen description in a ring."""
     from .vega import alt
 
