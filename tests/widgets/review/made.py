@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +40,16 @@ def workspace(folder: Path, iterations: int = 2, runs: int = 2) -> Path:
         for id_, name in EVALS.items()
     ]
     files: dict[str, Any] = {"evals/evals.json": {"skill_name": "tidy", "evals": suite}}
-    for iteration in range(1, iterations + 1):
-        for id_, name in EVALS.items():
-            for side in SIDES:
-                for run in range(1, runs + 1):
-                    at = f"iteration-{iteration}/eval-{id_}-{name}/{side}/run-{run}"
-                    marks = "pp" if (side, id_) == ("with_skill", "1") else "pf"
-                    files[f"{at}/grading.json"] = scored(marks, 4, 3)
-                    files[f"{at}/timing.json"] = {"total_tokens": 4321}
-                    files[f"{at}/outputs/answer.md"] = (
-                        f"# {name}\n\nanswer {iteration} {run} in {len(side)} words\n"
-                    )
-                    files[f"{at}/transcript.md"] = f"It read the skill of {side}.\n"
+    for iteration, (id_, name), side, run in product(
+        range(1, iterations + 1), EVALS.items(), SIDES, range(1, runs + 1)
+    ):
+        at = f"iteration-{iteration}/eval-{id_}-{name}/{side}/run-{run}"
+        marks = "pp" if (side, id_) == ("with_skill", "1") else "pf"
+        answer = f"# {name}\n\nanswer {iteration} {run} in {len(side)} words\n"
+        files[f"{at}/grading.json"] = scored(marks, 4, 3)
+        files[f"{at}/timing.json"] = {"total_tokens": 4321}
+        files[f"{at}/outputs/answer.md"] = answer
+        files[f"{at}/transcript.md"] = f"It read the skill of {side}.\n"
     return lay(folder / "tidy-workspace", files)
 
 
@@ -66,13 +65,10 @@ def token(eval_id: str, side: str, run: int = 1, iteration: str = "iteration-2")
     return token_of(key(iteration, eval_id, side, run))
 
 
-def file_of(folder: Path, iteration: int = 2) -> Path:
-    return folder / "tidy-workspace" / f"iteration-{iteration}" / "feedback.json"
-
-
 def held(folder: Path, iteration: int = 2) -> Any:
     """What the file holds, without times."""
-    value = json.loads(file_of(folder, iteration).read_text())
+    path = folder / "tidy-workspace" / f"iteration-{iteration}" / "feedback.json"
+    value = json.loads(path.read_text())
     for one in value["reviews"]:
         one.pop("timestamp", None)
     return value

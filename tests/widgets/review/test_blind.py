@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 
-from skill_eval_nb.widgets.review import review
 from skill_eval_nb.widgets.show import outputs
 from tests.widgets.review.made import (
     SIDES,
@@ -15,7 +12,6 @@ from tests.widgets.review.made import (
     opened,
     shown_runs,
     token,
-    workspace,
 )
 from tests.widgets.trees import find, text
 
@@ -54,38 +50,3 @@ def test_what_is_said_of_a_side_is_said_of_its_run(tmp_path):
             for run in (1, 2):
                 told = by_id[f"eval-{eval_id}-{name}-{side}-run-{run}"]
                 assert told == sides[token(eval_id, side, run)]
-
-
-def score_all(panel, left_out: int = 0) -> None:
-    scores = {"with_skill": 4, "without_skill": 2}
-    runs = [(e, s, n) for e in "12" for n in (1, 2) for s in SIDES]
-    for eval_id, side, number in runs[: len(runs) - left_out]:
-        panel.do("score", token(eval_id, side, number), "tone", scores[side])
-
-
-def test_it_is_revealed_when_both_sides_of_every_pair_are_scored(tmp_path):
-    panel = opened(tmp_path, blind=True)
-    score_all(panel, left_out=1)
-    assert "3 of 4 pairs scored" in text(panel.view())
-    assert "with_skill" not in text(panel.view())
-    panel.do("score", token("2", "without_skill", 2), "order", 1)  # not what the other is scored on
-    assert "with_skill" not in text(panel.view())
-    panel.do("score", token("2", "without_skill", 2), "tone", 5)
-    told = text(panel.view())
-    assert "You preferred with_skill in 3 of 4 pairs, without_skill in 1, and neither in 0." in told
-    assert re.search("[AB]: with_skill", told)
-    assert "line 1" in told
-    later = review(tmp_path / "tidy-workspace", blind=True)  # in the next session, too
-    assert "You preferred with_skill in 3 of 4 pairs" in text(later.view())
-    panel.do("score", token("2", "without_skill", 2), "tone", None)
-    assert "You preferred with_skill in 3 of 3 pairs" in text(panel.view())
-
-
-def test_runs_with_none_beside_them_are_left_out_and_that_is_said(tmp_path):
-    folder = workspace(tmp_path)
-    shutil.rmtree(folder / "iteration-2" / "eval-1-login" / "without_skill" / "run-1")
-    panel = review(folder, blind=True)
-    assert "1 run with no counterpart" in text(panel.view())
-    assert "pair 1 of 3" in text(panel.view())
-    score_all(panel)
-    assert "You preferred" in text(panel.view())

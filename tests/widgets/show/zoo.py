@@ -196,13 +196,11 @@ def workspace(root: Path) -> Path:
     side = root / "zoo-workspace" / "iteration-1" / "eval-1-zoo" / "with_skill"
     build(side / "run-1")
     hostile = f"evidence {CANARY} {TURNED}turned"
-    checks = [
-        {"text": f"Text {CANARY}", "passed": True, "evidence": hostile},
-        {"text": "Second", "passed": False, "evidence": "y" * 3000},
-    ]
     grading = {
-        "expectations": checks,
-        "summary": {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5},
+        "expectations": [
+            {"text": f"Text {CANARY}", "passed": True, "evidence": hostile},
+            {"text": "Second", "passed": False, "evidence": "y" * 3000},
+        ],
         "claims": [{"claim": CANARY, "type": "quality", "verified": False, "evidence": hostile}],
         "eval_feedback": {
             "suggestions": [{"assertion": CANARY, "reason": hostile}],
