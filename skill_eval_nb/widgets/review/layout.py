@@ -441,7 +441,8 @@ def _blind_notice(now: ReviewState) -> Child:
         preferred = outcome(now.items, now.book.remarks, now.scope.sides)
         return h("div", preferred, cls="sen-card sen-rv-outcome", role="status", key="outcome")
     alone = len(now.scope.items) - len(now.items)
-    left_out = f"{count(alone, 'run')} with no counterpart are left out."
+    are = "is" if alone == 1 else "are"
+    left_out = f"{count(alone, 'run')} with no counterpart {are} left out."
     return notice(CANNOT_HIDE, *([left_out] if alone else []), key="blind")
 
 
