@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self, TypeVar
 
 from skill_eval_nb.models import BudgetSpent, Client, Connection, Usage, connect
+from skill_eval_nb.models.ask import TEXT, AnswerCheck, Question, an_object, check_form
 
 T = TypeVar("T")
 
@@ -153,6 +154,25 @@ def with_client(to: Scripted | Connection, work: Callable[[Client], Awaitable[T]
             return await work(client)
 
     return asyncio.run(asyncio.wait_for(connected(), PATIENT))
+
+
+def word(raw: Any) -> str:
+    """The word of an answer to `QUESTION`."""
+    look = AnswerCheck()
+    said = look.nonempty(check_form(raw, an_object(word=TEXT)), "word", "the answer")
+    look.done()
+    return said
+
+
+QUESTION = Question(
+    key="k1",
+    model="claude-haiku-4-5",
+    system="Say a word.",
+    content=({"type": "text", "text": "Which?"},),
+    schema=an_object(word=TEXT),
+    read=word,
+    max_tokens=50,
+)
 
 
 class _Server(ThreadingHTTPServer):

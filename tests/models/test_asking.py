@@ -10,37 +10,15 @@ import pytest
 from skill_eval_nb.models import Tally, worst_case
 from skill_eval_nb.models.ask import (
     ATTEMPTS,
-    TEXT,
-    AnswerCheck,
     Answered,
     BadAnswer,
-    Question,
     Unanswered,
-    an_object,
     ask,
-    check_form,
     fault_text,
     parse_answer,
 )
-from tests.models.scripted import Answer, Scripted, good, message, plain, with_client
+from tests.models.scripted import QUESTION, Answer, Scripted, good, message, plain, with_client
 
-
-def word(raw: Any) -> str:
-    look = AnswerCheck()
-    said = look.nonempty(check_form(raw, an_object(word=TEXT)), "word", "the answer")
-    look.done()
-    return said
-
-
-QUESTION = Question(
-    key="k1",
-    model="claude-haiku-4-5",
-    system="Say a word.",
-    content=({"type": "text", "text": "Which?"},),
-    schema=an_object(word=TEXT),
-    read=word,
-    max_tokens=50,
-)
 GOOD = good(json.dumps({"word": "yes"}))
 EMPTY = good(json.dumps({"word": " "}))
 

@@ -5,31 +5,23 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from skill_eval_nb.models import Connection, StandIn
-from skill_eval_nb.models.ask import TEXT, Answered, BadAnswer, Question, an_object
+from skill_eval_nb.models.ask import Answered, Question
 from skill_eval_nb.running.asking import NO_MONEY, Item, Terms, ask_all, worst_usd
 from skill_eval_nb.running.threads import Stopped
-from tests.models.scripted import Scripted, Seen, bad, good
+from tests.models.scripted import QUESTION, Scripted, Seen, bad, good
 from tests.stand_in import Fault, RiggedStandIn
 
-MODEL = "claude-haiku-4-5"
 OFFLINE = Connection(stand_in=StandIn())
 
 
 def question(number: int, **more: Any) -> Question[str]:
-    def read(raw: Any) -> str:
-        if "word" not in raw:
-            raise BadAnswer(["there is no word"])
-        return f"{number}: {raw['word']}"
-
-    given: dict[str, Any] = {"key": f"q{number}", "model": MODEL, "system": "Say a word."}
-    given |= {"content": ({"type": "text", "text": f"Which, {number}?"},), "read": read}
-    given |= {"schema": an_object(word=TEXT), "max_tokens": 50}
-    return Question(**{**given, **more})
+    return replace(QUESTION, key=f"q{number}", **more)
 
 
 def asked(questions: Iterable[Question[str]], terms: Terms, keep: Any = lambda _: None) -> Any:
@@ -54,7 +46,7 @@ def test_one_that_fails_takes_nothing_from_the_others() -> None:
         got = asked([question(n) for n in range(4)], Terms(server.connection))
     assert sorted(got.values) == ["q0", "q2"]
     assert sorted(got.failed) == ["q1", "q3"]
-    assert "in 3 attempts; the last: there is no word" in got.failed["q1"].reason
+    assert "in 3 attempts; the last: the answer lacks word" in got.failed["q1"].reason
     assert "not this one" in got.failed["q3"].reason
     assert got.usage.calls == 5
 
