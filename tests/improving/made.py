@@ -14,8 +14,7 @@ from skill_eval_nb.improving.drafting import Drafts
 from skill_eval_nb.improving.drafting import draft as drafts_of
 from skill_eval_nb.improving.rules import Evidence, evidence_of
 from skill_eval_nb.improving.values import Part, key_of
-from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.models.usage import Rates
+from skill_eval_nb.models import Connection
 from skill_eval_nb.running import grade_stored
 from skill_eval_nb.tables import load
 from tests.corpus.build import graded, lay
@@ -189,7 +188,6 @@ LINE = "Begin each entry with what the reader of the ledger gains from it."
 SKILL = f"---\nname: ledger-keeper\ndescription: Keeps ledgers.\n---\n\n# Ledgers\n\n{LINE}\n"
 EXECUTOR = "made-up-executor-7"
 ITERATIONS = ("iteration-1", "iteration-2")
-PRICES = Prices("2026-01", {"priced-1": Rates(1.0, 1.0, 1.0, 1.0, 1.0, 1.0)})
 
 
 def ledgers(

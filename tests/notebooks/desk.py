@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
+from skill_eval_nb.share import copy_notebooks
 from tests.checkout import ROOT
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Desk:
 def lay(folder: Path) -> Desk:
     """Make a desk in `folder`, with copies: what a notebook writes must not reach the checkout."""
     desk = Desk(folder)
-    put_copies(desk.work)
+    copy_notebooks(desk.work)
     extension = "labextensions/skill-eval-nb"  # that of the checkout, not one installed before
     shutil.copytree(ROOT / "skill_eval_nb" / "widgets" / "lab", folder / "share" / extension)
     settings = folder / "home" / "config" / "labconfig" / "default_setting_overrides.json"
@@ -99,20 +100,14 @@ def lay(folder: Path) -> Desk:
     return desk
 
 
-def put_copies(folder: Path) -> None:
-    """Put the notebooks and the data into a folder, beside each other, as nobody has used them."""
-    for name in ("notebooks", "data"):
-        shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
-        )
-
-
-def write(desk: Desk, name: str, *cells: str) -> None:
-    """Put a notebook with these code cells on the desk."""
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
+def write(desk: Desk, name: str, *cells: str | NotebookNode) -> None:
+    """Put a notebook with these cells on the desk; a text is one of code."""
+    code = nbformat.v4.new_code_cell
+    nodes = [code(cell) if isinstance(cell, str) else cell for cell in cells]
+    for number, cell in enumerate(nodes):  # cells of several notebooks may have the same
+        cell.id = str(number)
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    notebook = nbformat.v4.new_notebook(cells=nodes, metadata={"kernelspec": kernel})
     nbformat.write(notebook, desk.work / name)
 
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import skill_eval_nb as sen
+from skill_eval_nb.share import copy_notebooks
 from tests.checkout import ROOT
 from tests.notebooks import lab as labs
-from tests.notebooks.desk import faults, put_copies, write
+from tests.notebooks.desk import faults, write
 from tests.notebooks.lab import SHUT_DOWN, OpenNotebook, open_notebook
 from tests.widgets.stage import SETTLED
 
@@ -47,7 +48,7 @@ display({"application/vnd.vegalite.v5+json": specification}, raw=True)
 
 
 def test_the_tour(opened, desk, tmp_path):
-    put_copies(desk.work / "tour")  # the other notebooks have run the demo skill where they are
+    copy_notebooks(desk.work / "tour")  # the other notebooks have run the demo skill where they are
     data = desk.work / "tour" / "data" / "tdd-workspace"
     with opened(f"tour/notebooks/{TOUR}") as notebook:
         page = notebook.page

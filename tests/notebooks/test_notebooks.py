@@ -15,9 +15,9 @@ import nbformat
 import pytest
 
 import skill_eval_nb as sen
-from skill_eval_nb.share import fill_in
+from skill_eval_nb.share import copy_notebooks, fill_in
 from tests.corpus.build import lay
-from tests.notebooks.desk import NOTEBOOKS, execute, faults, put_copies
+from tests.notebooks.desk import NOTEBOOKS, execute, faults, write
 from tests.tables.made import two_sides
 
 if TYPE_CHECKING:
@@ -84,19 +84,12 @@ def ran(desk, tmp_path_factory) -> dict[str, NotebookNode]:
     }
     for kind, paths in loaded.items():
         folder = desk.folder / kind
-        put_copies(folder)
+        copy_notebooks(folder)
         for path in fill_in(folder, {name: str(there) for name, there in paths.items()})[0]:
             parts[f"{path.name}, {kind}"] = nbformat.read(path, 4).cells
-    parts["widgets"] = [nbformat.v4.new_code_cell(cell) for cell in WIDGETS]
-    parts["faulty"] = [nbformat.v4.new_code_cell(cell) for cell in FAULTY]
-    whole = nbformat.v4.new_notebook(
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    )
-    for cells in parts.values():
-        whole.cells += [*cells, nbformat.v4.new_code_cell(FORGET)]
-    for number, cell in enumerate(whole.cells):
-        cell.id = str(number)
-    nbformat.write(whole, desk.work / "notebooks" / "every.ipynb")
+    parts |= {"widgets": WIDGETS, "faulty": FAULTY}
+    every = [cell for cells in parts.values() for cell in (*cells, FORGET)]
+    write(desk, "notebooks/every.ipynb", *every)
     saved = execute(desk, "notebooks/every.ipynb")
     rest = iter(saved.cells)
     metadata = {name: value for name, value in saved.metadata.items() if name != "widgets"}
