@@ -152,7 +152,6 @@ EXPECTATIONS = (
 
 def case(folder: Path, files: Mapping[str, str] | None = None, *events: Any, **more: Any) -> Case:
     """A run with these files, and a transcript of these events."""
-    folder.mkdir(parents=True, exist_ok=True)
     outputs = lay(folder / "outputs", files or {"table.md": "| May | 1,204.50 |\n"})
     path = folder / "transcript.jsonl"
     path.write_text("\n".join(map(json.dumps, events)), "utf-8")

@@ -32,17 +32,13 @@ CANARY = "canary-5f1d2c"
 
 @pytest.fixture
 def folder(tmp_path):
-    made = tmp_path / "work"
-    made.mkdir()
-    return made
+    return lay(tmp_path / "work", {})
 
 
 @pytest.fixture
 def secret(tmp_path):
     """A file of the host, outside the folder."""
-    made = tmp_path / "secret.txt"
-    made.write_text(CANARY)
-    return made
+    return lay(tmp_path, {"secret.txt": CANARY}) / "secret.txt"
 
 
 @needed

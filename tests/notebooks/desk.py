@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ import nbformat
 
 from skill_eval_nb.share import copy_notebooks
 from tests.checkout import ROOT
+from tests.corpus import build
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -93,10 +93,8 @@ def lay(folder: Path) -> Desk:
     copy_notebooks(desk.work)
     extension = "labextensions/skill-eval-nb"  # that of the checkout, not one installed before
     shutil.copytree(ROOT / "skill_eval_nb" / "widgets" / "lab", folder / "share" / extension)
-    settings = folder / "home" / "config" / "labconfig" / "default_setting_overrides.json"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps(QUIET_LAB))
-    settings.with_name("page_config.json").write_text(json.dumps(WITHOUT))
+    settings = {"default_setting_overrides.json": QUIET_LAB, "page_config.json": WITHOUT}
+    build.lay(folder / "home" / "config" / "labconfig", settings)
     return desk
 
 

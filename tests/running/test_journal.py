@@ -118,8 +118,7 @@ def test_what_a_kill_left_open_costs_the_same_before_the_next_start_and_after(
     iteration = tmp_path / "iteration-1"
     if notes is not None:
         noted = notes_of(iteration, launch)
-        noted.parent.mkdir(parents=True)
-        noted.write_text(notes)
+        lay(noted.parent, {noted.name: notes})
     assert read_journal(iteration).costs == {"k": usd}
     journal = opened(tmp_path)
     close_interrupted(journal)

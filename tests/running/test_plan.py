@@ -40,8 +40,7 @@ REAL = {
 
 def begin(one: Plan) -> None:
     """What a start writes first."""
-    one.folder.mkdir(parents=True, exist_ok=True)
-    (one.folder / "journal.jsonl").write_text(json.dumps(one.fingerprint.event()) + "\n")
+    lay(one.folder, {"journal.jsonl": json.dumps(one.fingerprint.event()) + "\n"})
 
 
 def done(one: Plan, count: int) -> None:
@@ -227,15 +226,14 @@ def test_it_is_the_one_that_was_begun_or_the_next_that_nobody_else_has_filled(tm
 
     begin(plan(tmp_path, judgings=0))
     assert plan(tmp_path).iteration == 1  # a judge joins what nobody judged
-    folder = tmp_path / "ws/iteration-2"
-    folder.mkdir()
+    lay(tmp_path / "ws/iteration-2", {})
     assert chosen(1) == (2, "empty so far")
     assert chosen(1, iteration=2)[0] == 2
     begin(plan(tmp_path, seed=1))
     assert [chosen(seed)[0] for seed in (0, 1)] == [1, 2]
     assert chosen(3) == (3, "new: in iteration-2 seed (1, now 3) differed")
-    (tmp_path / "ws/iteration-4/eval-0").mkdir(parents=True)  # another tool's
-    (tmp_path / "ws/iteration-master").mkdir()
+    lay(tmp_path / "ws/iteration-4/eval-0", {})  # another tool's
+    lay(tmp_path / "ws/iteration-master", {})
     assert chosen(3)[0] == 5
     assert "no journal" in chosen(3)[1]
 

@@ -16,6 +16,7 @@ from skill_eval_nb.running.executors import harness
 from skill_eval_nb.running.executors.claude_code import ClaudeCode, converse, events_of
 from skill_eval_nb.running.executors.harness import Process
 from skill_eval_nb.running.protocol import Execution
+from tests.corpus.build import lay
 from tests.grading.made import marker, pdf, picture, running
 from tests.running.agents import NAME, Conversation, execute, needs_harness, say, skill, task, use
 from tests.running.made_jobs import until
@@ -45,9 +46,8 @@ def test_whatever_the_harness_itself_sends_goes_on(tmp_path, model):
     with Conversation(*steps, *more, say("done")) as server:
         given = {"model": model, "skill": skill(tmp_path), "prompt": PROMPT}
         one = task(tmp_path / "run", Connection(server.base_url), **given)
-        (one.folder / "a.png").write_bytes(picture("PNG"))
-        (one.folder / "b.pdf").write_bytes(pdf("A song"))
-        (one.folder / "c.txt").write_text(f"{'lorem ipsum ' * 1000}\n" * 20)
+        lorem = f"{'lorem ipsum ' * 1000}\n" * 20
+        lay(one.folder, {"a.png": picture("PNG"), "b.pdf": pdf("A song"), "c.txt": lorem})
         execution = execute(ClaudeCode(), one)
     assert (execution.status, execution.reason) == ("done", None)
     assert set(execution.events[0]["tools"]) == set(harness.TOOLS)
