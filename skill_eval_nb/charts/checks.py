@@ -18,7 +18,7 @@ from skill_eval_nb.stats.expectations import (
     PASSES,
     SEPARATES,
 )
-from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.pairing import choose_baseline
 from skill_eval_nb.stats.values import ENDS, GROUP, natural, rows_of_runs
 from skill_eval_nb.text import TIE, as_label, brief, some, tied
 
@@ -320,7 +320,7 @@ def discrimination(
     parts, said = pick_parts(both, iteration, ws)
     if not parts:
         names = every.group_by(GROUP).agg("configuration")["configuration"]
-        reasons = sorted(choose(set(own))[1] for own in names)
+        reasons = sorted(choose_baseline(set(own))[1] for own in names)
         why = why_none(ws, "check graded on both sides", iteration, reasons)
         return draw_nothing("No expectations to compare", why)
     compared = [

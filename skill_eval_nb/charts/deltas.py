@@ -20,7 +20,7 @@ from skill_eval_nb.stats.values import (
     no_such,
     none_stated,
 )
-from skill_eval_nb.stats.verdict import TASKS, sentence, these, word_of
+from skill_eval_nb.stats.verdict import TASKS, sentence, these_evals, word_of
 from skill_eval_nb.text import as_label, brief, chance, in_quotes, some, tied
 
 from .. import stats
@@ -491,7 +491,7 @@ def answer_forest(own: Row, meant: Metric) -> str:
 
     `own` is a row of `stats.deltas`, with the `wide_verdict` on tasks like these.
     """
-    who, where = as_label(own["configuration"], 40), these(own["n_evals"])
+    who, where = as_label(own["configuration"], 40), these_evals(own["n_evals"])
     verdict = sentence(own["verdict"], own["metric"], who, where)
     n = n_of(own["n_runs"], own["n_runs_baseline"])
     wide = word_of(own["wide_verdict"], own["metric"])

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import agreement
-from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, raters
+from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, pair_raters
 from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import GROUP, no_such
 from skill_eval_nb.stats.variance import ROUGH
@@ -389,7 +389,7 @@ def judge_confusion(
     if not parts:
         return draw_nothing("No judgings to compare", why_none(ws, NO_PAIRS[kind], iteration))
     shown, left = _least_agreed(parts, rows)
-    pairs = {_rater_key(rater.keys): _score_pairs(rater) for rater in raters(ws, human)}
+    pairs = {_rater_key(rater.keys): _score_pairs(rater) for rater in pair_raters(ws, human)}
     mine = [pairs[_rater_key(row[name] for name in KEYS)] for row in shown]
     notes = [
         *said,

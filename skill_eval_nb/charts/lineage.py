@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import summarize
 from skill_eval_nb.stats.pairing import side
-from skill_eval_nb.stats.values import cast_columns, finite, order_iterations, runs_of
+from skill_eval_nb.stats.values import cast_columns, keep_finite, order_iterations, runs_of
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import TIE, as_label, brief, in_quotes, tied
 
@@ -220,7 +220,7 @@ def versions_of(data: Any) -> pl.DataFrame:
         **dict.fromkeys(("n_evals", "n_runs"), pl.Int64),
         "is_current_best": pl.Boolean,
     }
-    whole = cast_columns(frame, types).with_columns(map(finite, FIGURES))
+    whole = cast_columns(frame, types).with_columns(map(keep_finite, FIGURES))
     if "metric" in frame.columns:
         return whole
     return whole.with_columns(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.pairing import choose, side
+from skill_eval_nb.stats.pairing import choose_baseline, side
 from skill_eval_nb.text import TIE, as_label, brief, tied
 
 from .metrics import Metric
@@ -259,7 +259,7 @@ def baselines(frame: pl.DataFrame) -> set[str]:
         frame: a table with the columns workspace, skill, iteration and configuration.
     """
     groups = frame.group_by("workspace", "skill", "iteration").agg("configuration")
-    chosen = (choose(set(names))[0] for names in groups["configuration"])
+    chosen = (choose_baseline(set(names))[0] for names in groups["configuration"])
     return {name for name in chosen if name is not None}
 
 

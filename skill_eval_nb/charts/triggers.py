@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats.triggers import OUTCOMES
 from skill_eval_nb.stats.triggers import SUITE as KEYS
-from skill_eval_nb.stats.values import cast_columns, finite
+from skill_eval_nb.stats.values import cast_columns, keep_finite
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import TIE, as_label, brief, in_quotes, tied
 
@@ -445,7 +445,7 @@ def _search_rounds(data: Any) -> pl.DataFrame:
     return (
         cast_columns(frame, types)
         .rename({number: "round"})
-        .with_columns(*map(finite, FIGURES), pl.col(*SUITE, "description").fill_null(""))
+        .with_columns(*map(keep_finite, FIGURES), pl.col(*SUITE, "description").fill_null(""))
         .with_columns(pl.col("is_best").fill_null(value=False))
         .sort("round", maintain_order=True)
     )

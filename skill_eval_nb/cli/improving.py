@@ -290,11 +290,7 @@ def analyse(
 
 @improve.command()
 @make_command
-def history(
-    path: Path,
-    out_file: Path | None = None,
-    force: bool = False,
-) -> None:
+def history(path: Path, out_file: Path | None = None, force: bool = False) -> None:
     """Which version of the skill won: what each was made from, what changed, and by how much.
 
     A win that the statistics do not bear out is a tie, and says so. A history.json of others that

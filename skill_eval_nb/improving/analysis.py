@@ -10,19 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from skill_eval_nb.documents import (
-    Analysis,
-    Comparison,
-    dump,
-)
+from skill_eval_nb.documents import Analysis, Comparison, dump
 from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.documents.sides import is_without_skill, likeness
-from skill_eval_nb.grading.analyst import (
-    Answer,
-    ShownWork,
-    analysis_of,
-    question,
-)
+from skill_eval_nb.grading.analyst import Answer, ShownWork, analysis_of, question
 from skill_eval_nb.grading.judge import Unjudged
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
@@ -34,13 +25,7 @@ from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settle_
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.text import brief, count
 from skill_eval_nb.view import Block, Items, Title
-from skill_eval_nb.workspace import (
-    NO_ITERATION,
-    PathLike,
-    find,
-    natural,
-    read_files,
-)
+from skill_eval_nb.workspace import NO_ITERATION, PathLike, find, natural, read_files
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills, skill_now
 
 from .pairs import compared_run

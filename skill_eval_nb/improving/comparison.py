@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 
 from skill_eval_nb.disk import inside
 from skill_eval_nb.documents import Comparison, dump
-from skill_eval_nb.grading.comparator import (
-    Answer,
-    Prepared,
-    comparison_of,
-    prepare,
-    question,
-)
+from skill_eval_nb.grading.comparator import Answer, Prepared, comparison_of, prepare, question
 from skill_eval_nb.grading.judge import Unjudged, same_model
 from skill_eval_nb.models import Connection, Prices
 from skill_eval_nb.models.ask import Answered
@@ -265,10 +259,7 @@ class _Order(NamedTuple):
 
 
 def _plan_orders(
-    comparator: str,
-    pairs: Sequence[Pair],
-    sides: Sequence[ComparedSide],
-    repeat: float,
+    comparator: str, pairs: Sequence[Pair], sides: Sequence[ComparedSide], repeat: float
 ) -> tuple[list[_Order], list[LeftOut]]:
     """Both orders of every pair, then the repetitions; and the pairs that cannot be shown.
 
@@ -286,8 +277,7 @@ def _plan_orders(
     for pair in pairs:
         try:
             prepared = prepare(
-                *(case_of(run, *hidden) for run in (pair.a, pair.b)),
-                skill_lines=lines,
+                *(case_of(run, *hidden) for run in (pair.a, pair.b)), skill_lines=lines
             )
         except Unjudged as error:
             left.append(LeftOut(pair.named, error.reason))
@@ -329,10 +319,7 @@ def _hidden_names(
 
 
 def _item(
-    planned: _Order,
-    comparator: str,
-    sides: tuple[ComparedSide, ComparedSide],
-    prices: Prices,
+    planned: _Order, comparator: str, sides: tuple[ComparedSide, ComparedSide], prices: Prices
 ) -> Item[Comparison]:
     pair, prepared, swapped, order, repetition, fingerprint = planned
     home = pair.a.workspace

@@ -14,7 +14,7 @@ from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference import exact_tests
-from skill_eval_nb.stats.pairing import pairs, side, sides
+from skill_eval_nb.stats.pairing import choose_sides, pair_evals, side
 from skill_eval_nb.stats.values import (
     EVAL,
     ITERATION,
@@ -300,7 +300,7 @@ class Trial:
         every = runs_of(self.ws).join(
             self.runs.select(ITERATION).unique(), on=ITERATION, how="semi"
         )
-        who, found_on = sides(every, self.baseline), list(self.draft.found_on)
+        who, found_on = choose_sides(every, self.baseline), list(self.draft.found_on)
         evals: dict[Where, pl.Expr] = {"all": pl.col("eval_id").is_not_null()}
         evals |= {"elsewhere": ~pl.col("eval_id").is_in(found_on)} if found_on else {}
         *_, proof = evals
@@ -316,7 +316,7 @@ class Trial:
         )
         alike = {name: pl.lit(None, pl.String) for name in MODEL}
         metric = pl.concat_str("what", "where", separator=" ")
-        paired = pairs(rows.with_columns(metric=metric, **alike), who).drop_nulls("estimate")
+        paired = pair_evals(rows.with_columns(metric=metric, **alike), who).drop_nulls("estimate")
         against = who.select("configuration", "baseline").drop_nulls().unique()
         against = in_order(against, configuration=side, baseline=natural).rows()[:1]
         found = {

@@ -514,7 +514,7 @@ class _Trace:
         import polars as pl
 
         values = values_of(Workspace.from_tables(self.tables), METRIC)
-        found = pairing.cells(side.of(values)).drop_nulls("mean")
+        found = pairing.average_runs(side.of(values)).drop_nulls("mean")
         by_eval = found.group_by(EVAL).agg(pl.col("mean").sort().mean(), pl.col("n_runs").sum())
         means = sorted(by_eval["mean"].to_list())
         mean = sum(means) / len(means) if means else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from skill_eval_nb.stats.overview import compare_scopes
-from skill_eval_nb.stats.pairing import Versus, choose, likeness
+from skill_eval_nb.stats.pairing import Versus, choose_baseline, likeness
 from skill_eval_nb.stats.values import (
     EVAL,
     ITERATION,
@@ -29,15 +29,7 @@ from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import as_label, count, in_quotes, some
 from skill_eval_nb.view import Block, Mark, Shown, Title
 
-from .measured import (
-    NO_ITERATION,
-    Paragraph,
-    difference,
-    figure,
-    line,
-    metric_name,
-    section,
-)
+from .measured import NO_ITERATION, Paragraph, difference, figure, line, metric_name, section
 from .page import render_markdown
 
 if TYPE_CHECKING:
@@ -264,7 +256,7 @@ def _find_suites(ws: Workspace, baseline: str | None, versus: str | None) -> Ite
             continue
         keys["iteration"] = names[-1]
         there = runs.filter(**keys)["configuration"].unique().to_list()
-        chosen, why = choose(there, baseline)
+        chosen, why = choose_baseline(there, baseline)
         others = sorted(name for name in there if name != chosen or len(there) == 1)
         looked_at = [name for name in others if likeness(name) is None] or others
         sides = None if versus is None else (names[-1], versus)

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb import stats
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.overview import compare_page
-from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.pairing import choose_baseline
 from skill_eval_nb.stats.values import (
     ITERATION,
     RUBRIC,
     UNITS,
     Model,
     better,
+    list_models,
     model_name,
-    models,
     natural,
     order_iterations,
 )
@@ -192,7 +192,7 @@ def slices(ws: Workspace) -> list[Slice]:
         Slice(workspace, skill, name, model)
         for workspace, skill in sorted(suites, key=lambda names: [natural(name) for name in names])
         for name in order_iterations(suites[workspace, skill])
-        for model in models(runs.filter(workspace=workspace, skill=skill, iteration=name))
+        for model in list_models(runs.filter(workspace=workspace, skill=skill, iteration=name))
     ]
 
 
@@ -349,7 +349,7 @@ def _figures_as_stated(place: Slice, part: Workspace) -> IterationFigures:
         if row["value"] is not None:
             figures["mean" if row["statistic"] == "value" else row["statistic"]] = row["value"]
     names = dict.fromkeys(name for name, _ in rows if name != DELTA)
-    baseline, _ = choose(names)
+    baseline, _ = choose_baseline(names)
     compared = [name for name in names if name != baseline]
     figures = {key: row for key, row in rows.items() if key[0] != DELTA}
     deltas = {

@@ -75,7 +75,7 @@ def sem(matrix: Matrix) -> float | None:
     >>> sem(np.array([[5, 3], [2, 2]]))
     1.0
     """
-    n, squares = _rows(matrix)
+    n, squares = _sum_rows(matrix)
     free = (n - 1)[n > 1].sum()
     return math.sqrt(squares.sum() / free) if free else None
 
@@ -125,7 +125,7 @@ def icc(matrix: Matrix) -> tuple[float | None, float | None]:
     output, judging, rest = np.linalg.solve(expected, sums)
     k = rows / (1 / down).sum()
     noise = judging + rest
-    return _share(output, output + noise), _share(output, output + noise / k)
+    return _divide_or_none(output, output + noise), _divide_or_none(output, output + noise / k)
 
 
 def alpha(matrix: Matrix) -> float | None:
@@ -149,7 +149,7 @@ def alpha(matrix: Matrix) -> float | None:
     middle = np.cumsum(count) - count / 2
     ranks = np.full(paired.shape, np.nan)
     ranks[there] = middle[place]
-    n, squares = _rows(ranks)
+    n, squares = _sum_rows(ranks)
     within = (n * squares / (n - 1)).sum() / n.sum()
     return float(1 - within / ranks[there].var(ddof=1))
 
@@ -171,7 +171,7 @@ def ac2(matrix: Matrix) -> float | None:
     import numpy as np
 
     there = ~np.isnan(matrix)
-    n, squares = _rows(matrix)
+    n, squares = _sum_rows(matrix)
     paired = n > 1
     if not paired.any():
         return None
@@ -207,7 +207,7 @@ def kappa(matrix: Matrix) -> float | None:
     return float(1 - observed / chance) if chance > HAIR**2 else None
 
 
-def _rows(matrix: Matrix) -> tuple[Matrix, Matrix]:
+def _sum_rows(matrix: Matrix) -> tuple[Matrix, Matrix]:
     """How many scores each row has, and their squared distance from the row's mean."""
     import numpy as np
 
@@ -218,7 +218,7 @@ def _rows(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return n, squares
 
 
-def _share(part: float, whole: float) -> float | None:
+def _divide_or_none(part: float, whole: float) -> float | None:
     """A part of a whole, if it can be one."""
     if not whole > HAIR**2 or abs(part) > whole * (1 + HAIR):
         return None
@@ -263,7 +263,7 @@ class Raters:
         return self.keys[KEYS.index("kind")] != ITSELF
 
 
-def raters(data: Any, human: Any = None) -> list[Raters]:
+def pair_raters(data: Any, human: Any = None) -> list[Raters]:
     """Every comparison that the scores allow, those of a judge against itself first.
 
     Args:
@@ -278,10 +278,10 @@ def raters(data: Any, human: Any = None) -> list[Raters]:
     judged = _order_scores(rows_of_runs(data, "rubric_scores"))
     several = pl.col("judge").n_unique().over("output") > 1
     shared = judged.filter(several)
-    found = [*_itself(judged), *_two(shared, shared, JUDGE)]
+    found = [*_pair_judgings(judged), *_pair_judges(shared, shared, JUDGE)]
     if human is not None:
-        scored, stray = _human(human, judged)
-        found += _two(judged, scored, HUMAN, stray)
+        scored, stray = _match_human_scores(human, judged)
+        found += _pair_judges(judged, scored, HUMAN, stray)
     return found
 
 
@@ -309,7 +309,7 @@ def _order_scores(scores: pl.DataFrame) -> pl.DataFrame:
     return kept.join(numbered, on=OUTPUT, nulls_equal=True).sort(order).drop("judging")
 
 
-def _itself(judged: pl.DataFrame) -> Iterator[Raters]:
+def _pair_judgings(judged: pl.DataFrame) -> Iterator[Raters]:
     """A judge's judgings of each output beside each other, in the order of their numbers."""
     import numpy as np
     import polars as pl
@@ -324,7 +324,9 @@ def _itself(judged: pl.DataFrame) -> Iterator[Raters]:
         yield Raters(keys, matrix, np.arange(len(outputs)), evals, score)
 
 
-def _two(judged: pl.DataFrame, others: pl.DataFrame, kind: str, stray: int = 0) -> Iterator[Raters]:
+def _pair_judges(
+    judged: pl.DataFrame, others: pl.DataFrame, kind: str, stray: int = 0
+) -> Iterator[Raters]:
     """Each judge beside each of the others, over the outputs that both scored."""
     import numpy as np
     import polars as pl
@@ -350,7 +352,7 @@ def _two(judged: pl.DataFrame, others: pl.DataFrame, kind: str, stray: int = 0) 
         )
 
 
-def _human(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+def _match_human_scores(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """The human scores of judged outputs as `_order_scores` has them, and how many are of none."""
     import narwhals as nw
     import polars as pl
@@ -405,7 +407,7 @@ CROWDED = 0.9
 """Share of one score above which alpha, ICC and kappa have too little spread to work with."""
 
 
-def doubts(found: Row, raters: Raters) -> str | None:
+def describe_doubts(found: Row, raters: Raters) -> str | None:
     """What to bear in mind with the figures of one comparison, or None.
 
     Args:
@@ -552,8 +554,8 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
     schema = dict.fromkeys(KEYS, pl.String) | dict.fromkeys((*COUNTS, *DISTRIBUTION), pl.Int64)
     schema |= dict.fromkeys((*MEASURES, *ON_LABELS), pl.Float64)
     rows = [
-        dict(zip(KEYS, each.keys, strict=True)) | _figures(each, level)
-        for each in raters(data, human)
+        dict(zip(KEYS, each.keys, strict=True)) | _measure_raters(each, level)
+        for each in pair_raters(data, human)
     ]
     labelled = [] if is_table(data) else trust_judges(data, level)
     rows += [{"kind": LABELLED, "other": SOMEBODY} | row for row in labelled]
@@ -563,7 +565,7 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
     return like(data, order_answer(data, table))
 
 
-def _figures(raters: Raters, level: float) -> dict[str, Any]:
+def _measure_raters(raters: Raters, level: float) -> dict[str, Any]:
     """COUNTS, DISTRIBUTION, MEASURES and note of a comparison."""
     import numpy as np
 
@@ -582,7 +584,7 @@ def _figures(raters: Raters, level: float) -> dict[str, Any]:
     ]
     names = (*COUNTS, *DISTRIBUTION, *MEASURES)
     found: dict[str, Any] = dict(zip(names, [*counts, *given, beyond, *measures], strict=True))
-    return found | {"note": doubts(found, raters)}
+    return found | {"note": describe_doubts(found, raters)}
 
 
 def _rater_difference(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.tables.columns import TABLES, frame_of
 from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
 
-from .pairing import side, sides
-from .summary import STATISTICS, consistency, place, spread
+from .pairing import choose_sides, side
+from .summary import STATISTICS, consistency, metric_order, spread
 from .values import (
     EVAL,
     ITERATION,
@@ -164,7 +164,7 @@ FIRST_RUNS = 9
 """How many runs a benchmark that knew fewer of them is looked for with."""
 
 
-def figures(values: pl.DataFrame, ddof: int = 1) -> pl.DataFrame:
+def recompute(values: pl.DataFrame, ddof: int = 1) -> pl.DataFrame:
     """Every figure that a benchmark.json may state of these values.
 
     Args:
@@ -183,7 +183,7 @@ def figures(values: pl.DataFrame, ddof: int = 1) -> pl.DataFrame:
     long = wide.with_columns(pl.col("n").cast(pl.Float64)).unpivot(
         STATISTICS, index=keys, variable_name="statistic", value_name="recomputed"
     )
-    return pl.concat([long, _deltas(wide, sides(values))], how="diagonal")
+    return pl.concat([long, _subtract_sides(wide, choose_sides(values))], how="diagonal")
 
 
 def runs_each(runs: pl.DataFrame) -> pl.DataFrame:
@@ -216,12 +216,12 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     value, characters = pl.col("value"), pl.col("output_chars").cast(pl.Float64)
     evals = values.group_by(*ITERATION, *EVAL, "configuration", "metric").agg(value.sort().mean())
     rounded = (values.with_columns(value.round(places)) for places in (2, 3))
-    yield "population standard deviation", figures(values, ddof=0)
+    yield "population standard deviation", recompute(values, ddof=0)
     known = characters.is_not_null().any().over(ITERATION)
     tokens = values.filter((pl.col("metric") == "tokens") & known)
     for mixed in (pl.coalesce(characters, value), pl.coalesce(value, characters)):
         for wrong in (mixed, mixed.fill_null(0.0)):
-            found = figures(tokens.with_columns(value=wrong))
+            found = recompute(tokens.with_columns(value=wrong))
             yield "characters counted as tokens", found.filter(pl.col("statistic") != "n")
     for cause, read in (
         ("missing run counted as 0", values.with_columns(value.fill_null(0.0))),
@@ -229,14 +229,14 @@ def misreadings(values: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         ("pooled over expectations", _rate_of_checks(values)),
         *(("runs rounded before averaging", own) for own in rounded),
     ):
-        yield cause, figures(read)
-        yield f"{cause}, population standard deviation", figures(read, ddof=0)
+        yield cause, recompute(read)
+        yield f"{cause}, population standard deviation", recompute(read, ddof=0)
     most = int(values["run_number"].drop_nulls().max() or 0)  # type: ignore[arg-type]
     for last in range(1, min(FIRST_RUNS, most - 1) + 1):
-        yield FEWER_RUNS, figures(values.filter(pl.col("run_number") <= last))
+        yield FEWER_RUNS, recompute(values.filter(pl.col("run_number") <= last))
 
 
-def _deltas(wide: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
+def _subtract_sides(wide: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     """The difference of the means of every two sides."""
     import polars as pl
 
@@ -275,7 +275,7 @@ HAIR = 1e-9
 """What rounding inside the machine may add: a share of the figure, or this much below 1."""
 
 
-def compare(stated: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
+def compare_stated(stated: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """`stated` beside the figures: recomputed, PARTS, difference and agrees.
 
     Where a delta could be meant between several sides, the nearest is taken.
@@ -288,18 +288,18 @@ def compare(stated: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
         stated.join(figures, on=keys, how="left", nulls_equal=True)
         .with_columns(
             difference.alias("difference"),
-            _within(difference, "half").fill_null(value=False).alias("agrees"),
+            _agrees(difference, "half").fill_null(value=False).alias("agrees"),
         )
         .sort("row", pl.col("difference").abs(), *PARTS, nulls_last=True)
         .unique("row", keep="first", maintain_order=True)
     )
 
 
-def explain(off: pl.DataFrame, stated: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
+def find_causes(off: pl.DataFrame, stated: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
     """The likely cause of each row of `off` that has one: row, cause.
 
     Args:
-        off: the rows of `compare` that do not agree.
+        off: the rows of `compare_stated` that do not agree.
         stated: all stated figures.
         values: the figures of runs, as `misreadings` takes them.
     """
@@ -326,13 +326,13 @@ def _candidate_causes(
     sides = values.group_by(ITERATION).agg(pl.col("configuration").n_unique().alias("sides"))
     alone = delta.join(sides.filter(sides=1), on=ITERATION, how="semi", nulls_equal=True)
     yield "no run of a baseline", alone
-    yield "sign of the delta turned", delta.filter(_within(value + recomputed, "half"))
+    yield "sign of the delta turned", delta.filter(_agrees(value + recomputed, "half"))
     yield from _find_zeros(off, values)
     for cause, figures in misreadings(values):
-        yield cause, compare(off.select(stated.columns), figures).filter("agrees")
+        yield cause, compare_stated(off.select(stated.columns), figures).filter("agrees")
     yield from _stated_means(delta, stated)
     apart = value - recomputed
-    yield "rounded to fewer digits", off.filter(_within(apart, "own") | _within(apart, "coarse"))
+    yield "rounded to fewer digits", off.filter(_agrees(apart, "own") | _agrees(apart, "coarse"))
     cut = (apart.abs() < 2 * pl.col("own")) & (value.abs() < recomputed.abs())
     yield "cut off, not rounded", off.filter(cut)
     counts = off.filter(pl.col("statistic") == "n")
@@ -371,14 +371,14 @@ def _stated_means(delta: pl.DataFrame, stated: pl.DataFrame) -> Iterator[tuple[s
     )
     mean, baseline_mean = pl.col("stated"), pl.col("baseline_stated")
     fitting = rows.filter(
-        _within(pl.col("value") - (mean.fill_null(0) - baseline_mean.fill_null(0)), "half")
+        _agrees(pl.col("value") - (mean.fill_null(0) - baseline_mean.fill_null(0)), "half")
     )
     both = mean.is_not_null() & baseline_mean.is_not_null()
     yield "difference of the stated means", fitting.filter(both)
     yield "missing summary read as 0", fitting.filter(~both)
 
 
-def _within(difference: pl.Expr, rounding: str) -> pl.Expr:
+def _agrees(difference: pl.Expr, rounding: str) -> pl.Expr:
     """Whether a difference is no more than the rounding, and what the machine adds to it."""
     import polars as pl
 
@@ -445,10 +445,10 @@ def audit(workspace: Any) -> Any:
     check_workspace(workspace, "audit")
     runs = runs_of(workspace)
     stated = ready_stated(frame_of(workspace, "stated"), runs)
-    values = _values(runs, scores_of(workspace), stated)
-    found = compare(stated, pl.concat([figures(values), runs_each(runs)], how="diagonal"))
+    values = _values_of(runs, scores_of(workspace), stated)
+    found = compare_stated(stated, pl.concat([recompute(values), runs_each(runs)], how="diagonal"))
     off = found.filter(~pl.col("agrees"))
-    cause = explain(off, stated, _part(values, off))
+    cause = find_causes(off, stated, _keep_stated(values, off))
     rows = (
         found.join(cause, on="row", how="left", maintain_order="left")
         .filter(pl.col("recomputed").is_not_null() | pl.col("cause").is_not_null())
@@ -462,11 +462,11 @@ def audit(workspace: Any) -> Any:
     )
     names = dict.fromkeys([*ITERATION, "path"], natural)
     return in_order(
-        rows, **names, configuration=lambda name: (name == DELTA, side(name)), metric=place
+        rows, **names, configuration=lambda name: (name == DELTA, side(name)), metric=metric_order
     )
 
 
-def _values(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
+def _values_of(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
     """The figures of the runs that the stated ones are about, as `misreadings` takes them."""
     import polars as pl
     from polars import selectors as cs
@@ -485,10 +485,10 @@ def _values(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> p
     )
     values = pl.concat([plain, rubric.select(plain.columns)])
     whole = values.with_columns(pl.lit(None, pl.String).alias("skill"))
-    return _part(pl.concat([values, whole]), stated)
+    return _keep_stated(pl.concat([values, whole]), stated)
 
 
-def _part(values: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
+def _keep_stated(values: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
     """The part of the values that the stated figures are about."""
     import polars as pl
 

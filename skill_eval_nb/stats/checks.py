@@ -78,7 +78,7 @@ def find_other_checks(
     Args:
         checks: what runs were graded on: RUN, layer, expectation_id, text.
         runs: the runs, with the same names of iterations and configurations.
-        compared: what `sides` gives.
+        compared: what `choose_sides` gives.
         one_suite: whether ids mean the same on both sides, as in one iteration.
     """
     import polars as pl

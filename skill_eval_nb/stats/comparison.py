@@ -19,9 +19,9 @@ from .inference import (
     SPREAD_DF,
     Noise,
     Sides,
-    cells,
-    detectable,
+    cells_of,
     detectable_by_flips,
+    detectable_effect,
     eval_noise,
     exact_p,
     flip_signs,
@@ -30,7 +30,7 @@ from .inference import (
     settle_interval,
     shrink_spread,
     studentised_p,
-    tango,
+    tango_interval,
     typical_values,
 )
 
@@ -103,7 +103,7 @@ def compare(evals: Sides, scope: Scope = "suite", level: float = 0.95, **how: An
     >>> round(these.estimate, 3), round(these.low, 3), round(these.high, 3)
     (0.225, 0.0, 0.363)
     """
-    return PairedEvals(evals, scope, **how).at(level)
+    return PairedEvals(evals, scope, **how).answer_at(level)
 
 
 class PairedEvals:
@@ -156,14 +156,14 @@ class PairedEvals:
         self.means = list(
             zip(_mean_strata(ones, strata), _mean_strata(others, strata), strict=True)
         )
-        self.cells = cells(ones), cells(others)
+        self.cells = cells_of(ones), cells_of(others)
         flipped, self.shares = _sum_families(self.means, shares, self.families)
         self.differences = [mean - other for mean, other in flipped]
         self.moved = sum(abs(difference) > TINY for difference in self.differences)
         self.of_runs = self.noise = run_noise(*self.cells)
         self.sides = list(zip(ones, others, strict=True))
         if scope == "population":
-            self.noise = _between(self.differences, self.shares) if evals else None
+            self.noise = _estimate_family_noise(self.differences, self.shares) if evals else None
             self.sides = [([mean], [other]) for mean, other in flipped]
 
     @cached_property
@@ -174,7 +174,7 @@ class PairedEvals:
     @cached_property
     def p(self) -> float | None:
         """The exact p; None on these evals where there are too few runs."""
-        if self.scope == "suite" and not all(side.enough for side in self.cells):
+        if self.scope == "suite" and not all(side.has_repeats for side in self.cells):
             return None
         p = exact_p(self.sides)
         if all(len(scores) == len(other) for scores, other in self.sides):
@@ -191,7 +191,7 @@ class PairedEvals:
         """Whether there are as many runs, or evals that moved, as a claim needs."""
         if self.scope == "population":
             return self.moved >= fewest_moved(level)
-        return all(side.enough for side in self.cells)
+        return all(side.has_repeats for side in self.cells)
 
     def interval(self, level: float) -> dict[str, float | None]:
         """Both ends of the interval, and the margin: see `PairedResult`."""
@@ -207,7 +207,7 @@ class PairedEvals:
         """An interval of any level; it holds 0 exactly where p is above 1 - level."""
         population, found = self.scope == "population", None
         if population and self.plain:
-            found = _tango(self.evals, level)
+            found = _tango_if_passes(self.evals, level)
         if found is None and population and self.noise and len(self.shares) <= MOST_FLIPPED:
             both = zip(self.differences, self.shares, strict=True)
             found = typical_values([own / share for own, share in both], level, self.shares)
@@ -224,14 +224,14 @@ class PairedEvals:
         planned, within, units, more = self.noise, self.of_runs, len(self.sides), 1
         if self.scope == "suite":
             units, more = MANY, 0
-            twice_runs = within and run_noise(*(side.twice() for side in self.cells))
+            twice_runs = within and run_noise(*(side.with_twice_the_runs() for side in self.cells))
         else:
             planned = _draw_to_usual(planned, units) if self.reach == OF_RATES else planned
             twice_runs = planned and within and _with_twice_the_runs(planned, within)
         twice_evals = planned and Noise(planned.se / math.sqrt(2), 2 * planned.df + more)
         return [(planned, units), (twice_evals, 2 * units), (twice_runs, units)]
 
-    def at(self, level: float) -> PairedResult:
+    def answer_at(self, level: float) -> PairedResult:
         """What they say at this level."""
         runs = sum(len(own) for own, _ in self.evals), sum(len(own) for _, own in self.evals)
         if not self.evals:
@@ -239,7 +239,7 @@ class PairedEvals:
         sufficient, least = self.is_sufficient(level), self.least_p
         able = sufficient and least <= 1 - level + TINY
         reach = math.inf if self.reach is None else self.reach
-        found = [_detectable(noise, level, n) for noise, n in self._designs]
+        found = [_smallest_detectable(noise, level, n) for noise, n in self._designs]
         mde, twice_evals, twice_runs = (
             None if own is None or own > reach else own for own in found
         )
@@ -305,7 +305,7 @@ def members_of(families: Sequence[str | None]) -> list[list[int]]:
     return list(members.values())
 
 
-def _between(sums: Sequence[float], shares: Sequence[float]) -> Noise | None:
+def _estimate_family_noise(sums: Sequence[float], shares: Sequence[float]) -> Noise | None:
     """The noise of the mean over families that others would show, from their sums.
 
     What is left of each sum, once its share of the mean is taken, is what varies; families of
@@ -327,13 +327,13 @@ def _draw_to_usual(noise: Noise | None, n: int) -> Noise:
     return Noise(math.sqrt(variance / n), n - 1 + SPREAD_DF)
 
 
-def _tango(evals: Sides, level: float) -> tuple[float, float] | None:
+def _tango_if_passes(evals: Sides, level: float) -> tuple[float, float] | None:
     """Tango's interval where every eval has a single run a side that passes or fails."""
     if any(len(own) > 1 or own[0] not in (0, 1) for sides in evals for own in sides):
         return None
     better = sum(scores[0] > other[0] for scores, other in evals)
     worse = sum(scores[0] < other[0] for scores, other in evals)
-    return tango(better, worse, len(evals), level)
+    return tango_interval(better, worse, len(evals), level)
 
 
 def _with_twice_the_runs(between: Noise, within: Noise) -> Noise:
@@ -342,14 +342,14 @@ def _with_twice_the_runs(between: Noise, within: Noise) -> Noise:
     return Noise(math.sqrt(halved), between.df)
 
 
-def _detectable(noise: Noise | None, level: float, n: int) -> float | None:
+def _smallest_detectable(noise: Noise | None, level: float, n: int) -> float | None:
     """The effect found in 4 of 5 cases, where the signs of `n` evals are flipped."""
     if noise is None:
         return None
     if n < MANY:
         found = detectable_by_flips(n, level)
         return None if found is None else found * noise.se * math.sqrt(n)
-    return float(detectable(noise.se, noise.df, level))
+    return float(detectable_effect(noise.se, noise.df, level))
 
 
 WHERE = {"suite": "these evals", "population": "tasks like these"}
@@ -469,12 +469,12 @@ def find_interaction(
     if not len(evals):
         return found._replace(lacks="no eval has both sides with each of them")
     if scope == "suite":
-        of_each = {name: list(map(cells, sides)) for name, sides in runs.items()}
+        of_each = {name: list(map(cells_of, sides)) for name, sides in runs.items()}
         noises = {name: run_noise(*sides) for name, sides in of_each.items()}
         silent = [brief(name) for name, noise in noises.items() if noise is None]
         if not silent:
             return found._replace(p=welch_p(means, list(filter(None, noises.values()))))
-        if all(side.enough for sides in of_each.values() for side in sides):
+        if all(side.has_repeats for sides in of_each.values() for side in sides):
             return found._replace(lacks=f"no run noise was seen with {some(silent)}")
         return found._replace(lacks="it takes two runs of an eval on either side with each of them")
     if "family" in evals.columns:

@@ -9,7 +9,7 @@ from skill_eval_nb.text import brief, chance, count, in_quotes, lower_first, som
 
 from .checks import CHECKED, COUNTED, unpair
 from .comparison import Scope, find_interaction
-from .pairing import Pairs, Versus, choose, find_batches, of_evals, propose_families
+from .pairing import Pairs, Versus, choose_baseline, find_batches, of_evals, propose_families
 from .values import (
     ENDS,
     EVAL,
@@ -95,14 +95,14 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str])
     both = both.with_columns(pl.col(*counts[0], *counts[1]).fill_null(0))
     taken, of = ([pl.col(n).sum().over(*keys, *SIDES, "metric") for n in names] for names in counts)
     rubric = pl.col("metric").is_in([name for name in both["metric"].unique() if of_rubric(name)])
-    unequal = _unequal(taken, of, pl.min_horizontal(of))
+    unequal = _took_unequal_parts(taken, of, pl.min_horizontal(of))
     parts = [part for three in zip(*counts, SIDES, strict=True) for part in three]
     why = pl.format("the gate took {} of {} runs of {} and {} of {} of {}", *parts)
     lost = rubric & unequal & (pl.sum_horizontal(counts[0]) > 0)
     return unpair(both, lost, why).drop(*counts[0], *counts[1])
 
 
-def _unequal(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
+def _took_unequal_parts(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
     """Whether a gate took unequal parts; a single run more may be chance."""
     return abs(taken[0] / of[0] - taken[1] / of[1]) * fewer > CHANCE
 
@@ -168,7 +168,7 @@ class Compared(NamedTuple):
         """The sides as sentences name them."""
         return [brief(self.row[side]) for side in ("configuration", "baseline")]
 
-    def own(self, name: str) -> list[list[Any]]:
+    def stated_by_side(self, name: str) -> list[list[Any]]:
         """What either side states of this."""
         return [list(side.get(f"own_{name}", ())) for side in self.sides]
 
@@ -186,17 +186,17 @@ def name_errors(of: Compared) -> str | None:
 
 def name_judges(of: Compared) -> str | None:
     """Sides that were not judged by the same models, of what a judge has a say in."""
-    judges = of.own("judge_model")
+    judges = of.stated_by_side("judge_model")
     if not is_judged(of.row["metric"]) or not all(judges) or judges[0] == judges[1]:
         return None
     claim = " before anything is claimed" if have_no_judge_in_common(of) else ""
-    who = _who(of.names, judges, "judged by")
+    who = _say_models(of.names, judges, "judged by")
     return f"{who}: two yardsticks. Judge both sides by the same model{claim}."
 
 
 def have_no_judge_in_common(of: Compared) -> bool:
     """Whether other models alone judged either side."""
-    judges = of.own("judge_model")
+    judges = of.stated_by_side("judge_model")
     return is_judged(of.row["metric"]) and all(judges) and not set(judges[0]) & set(judges[1])
 
 
@@ -247,7 +247,7 @@ def name_gate(of: Compared) -> str | None:
         return None
     parts = zip(gated, whole, of.names, strict=True)
     took = " and ".join(f"{taken} of {n} runs of {who}" for taken, n, who in parts)
-    unequal = _unequal(gated, whole, min(whole))
+    unequal = _took_unequal_parts(gated, whole, min(whole))
     about = ": this is about the evals whose runs all passed it" if unequal else ""
     return f"The gate took {took}, which were not judged{about}."
 
@@ -255,9 +255,9 @@ def name_gate(of: Compared) -> str | None:
 def name_models(of: Compared) -> str | None:
     """Sides that other models ran, or that ran in other harnesses."""
     parts = [
-        _who(of.names, own, did)
+        _say_models(of.names, own, did)
         for name, did in (("executor_model", "run by"), ("harness", "run in"))
-        if all(own := of.own(name)) and max(map(len, own)) == 1 and own[0] != own[1]
+        if all(own := of.stated_by_side(name)) and max(map(len, own)) == 1 and own[0] != own[1]
     ]
     return f"{'; '.join(parts)}: what differs is not the skill alone." if parts else None
 
@@ -269,7 +269,7 @@ def name_sessions(of: Compared) -> str | None:
     """Two iterations, which are two sessions; or the baseline's change that was taken off."""
     if not of.known.iterations:
         return None
-    who, other = of.row["iteration"], of.known.asked.less
+    who, other = of.row["iteration"], of.known.asked.subtracted_side
     if other is not None:
         both = "what changed for both between the sessions is taken off"
         return f"This is the change of {brief(who)} less that of {brief(other)}: {both}."
@@ -343,7 +343,7 @@ def find_confounds(compared: Compared) -> tuple[list[str], bool]:
     return said, have_no_judge_in_common(compared) or have_no_checks_in_common(compared)
 
 
-def _who(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:
+def _say_models(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:
     parts = [
         f"{who} was {what} {some([brief(model) for model in own])}"
         for who, own in zip(names, models, strict=True)
@@ -364,7 +364,9 @@ def with_errors(values: pl.DataFrame) -> pl.DataFrame:
     return values.with_columns(pl.when(failed).then(0.0).otherwise("value").alias("value"))
 
 
-def strata(paired: pl.DataFrame, scope: Scope, level: float) -> dict[tuple[Any, ...], list[str]]:
+def describe_strata(
+    paired: pl.DataFrame, scope: Scope, level: float
+) -> dict[tuple[Any, ...], list[str]]:
     """What is averaged by ITERATION, sides and metric, in sentences; of `pooled` alone."""
     if "models" not in paired.columns:
         return {}
@@ -405,7 +407,7 @@ def mark_stand_in(row: Row, sides: Sequence[Row]) -> Row:
     return {**row, **none, **warnings, "reason": reason, "stand_in": True}
 
 
-def settle(
+def settle_verdict(
     row: Row, counted: Row | None, warnings: Sequence[str], *, none: bool, whose: bool
 ) -> dict[str, Any]:
     """The verdict and its reason with what may turn it.
@@ -471,14 +473,14 @@ class DeltaQuestion(NamedTuple):
         return ITERATION if self.pool == "model" else GROUP
 
     @property
-    def less(self) -> str | None:
+    def subtracted_side(self) -> str | None:
         """Of two iterations the baseline whose change is taken off."""
         return self.baseline if self.versus else None
 
     @property
     def differences(self) -> int:
         """How many differences a figure is made of: two if one is taken from another."""
-        return 1 if self.less is None else 2
+        return 1 if self.subtracted_side is None else 2
 
     def of_evals(self, paired: pl.DataFrame) -> pl.DataFrame:
         """`pairs` with what evals have of their own."""
@@ -503,10 +505,10 @@ class Known:
         self.batches = find_batches(asked.data)
         self.families = {} if asked.cluster is not None else propose_families(asked.data)
         self.baselines = _shared_baselines(runs, versus) if self.iterations and versus else {}
-        self.facts = facts_of(pairs.turn(runs), asked.keys)
+        self.facts = facts_of(pairs.swap_if_iterations(runs), asked.keys)
         self._others = pairs.others.to_dicts()
 
-    def of(self, row: Row) -> Compared:
+    def facts_about(self, row: Row) -> Compared:
         """What is known of a row."""
         keys = self.asked.keys
         group = tuple(row[name] for name in keys)
@@ -528,4 +530,4 @@ def _shared_baselines(runs: pl.DataFrame, versus: Versus) -> dict[tuple[str, str
     by = ["workspace", "skill", "configuration"]
     both = sides.group_by(by).agg(pl.col("iteration").n_unique().alias("n")).filter(n=2)
     names = both.group_by(by[:2]).agg("configuration")
-    return {(workspace, skill): choose(own)[0] for workspace, skill, own in names.iter_rows()}
+    return {tuple(suite): choose_baseline(own)[0] for *suite, own in names.iter_rows()}

@@ -16,15 +16,15 @@ from .comparison import SCOPES, PairedEvals, PairedResult, Scope
 from .confounds import (
     DeltaQuestion,
     Known,
+    describe_strata,
     find_confounds,
     is_rate,
     mark_stand_in,
-    settle,
-    strata,
+    settle_verdict,
     with_errors,
     without_gated,
 )
-from .inference import Adjusted, deals, flip_signs, jointly, over_evals
+from .inference import Adjusted, flip_signs, joint_p, over_evals, permute_within_evals
 from .lean import DESIGN, Additions
 from .looks import settle_looks
 from .pairing import BOTH, Pairs, Versus, as_one_iteration, pair_sides
@@ -48,7 +48,7 @@ from .values import (
     values_of,
     worth_having,
 )
-from .verdict import LEANS, also_beyond, verdict
+from .verdict import LEANS, also_beyond, decide_verdict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +69,7 @@ REACH = {"rate": 1.0, "1-5": 4.0}
 """How far two figures of a unit can lie apart."""
 
 
-def answers(
+def answer_rows(
     paired: pl.DataFrame,
     asked: DeltaQuestion,
     by: list[str],
@@ -79,7 +79,7 @@ def answers(
     """A row for each `by`: that, scope, FIGURES, worth, level, weighted, verdict and reason, BOTH.
 
     Args:
-        paired: what `pairs` gives, or `pooled` of it; with a `weight` and a `family` where
+        paired: what `pair_evals` gives, or `pooled` of it; with a `weight` and a `family` where
             `of_evals` added them.
         asked: what is asked.
         by: what has one answer; `metric` is among them.
@@ -110,15 +110,15 @@ def answers(
     metrics = rows["metric"].to_list()
     of_models = _are_lists(paired)
     pairs = [_pair_values(asked, row, of_models=of_models) for row in rows.iter_rows(named=True)]
-    alone = [each.at(asked.level) for each in pairs]
+    alone = [each.answer_at(asked.level) for each in pairs]
     groups = rows.select(together).rows() if together else []
 
-    def deal(group: Any, places: list[int]) -> Array | None:
+    def deal_for_group(group: Any, places: list[int]) -> Array | None:
         named = dict(zip(together, group, strict=True))
         own = [metrics[at] for at in places]
         return None if values is None else _deal_labels(paired, values, asked.scope, named, own)
 
-    adjusted = _adjust_groups(alone, groups, deal, 1 - asked.level)
+    adjusted = _adjust_groups(alone, groups, deal_for_group, 1 - asked.level)
     found = [  # the interval allows for what was asked with it
         own if adjustment is None else replace(own, **each.interval(1 - adjustment.alone))
         for own, each, adjustment in zip(alone, pairs, adjusted, strict=True)
@@ -128,7 +128,7 @@ def answers(
         metric, worth = row["metric"], asked.worth
         if worth is None:
             worth = worth_having(metric, (own.baseline or 0.0) / asked.differences)
-        word, reason = verdict(own, metric, worth, adjustment)
+        word, reason = decide_verdict(own, metric, worth, adjustment)
         if several and not own.n_evals and row["why"]:
             reason = f"{reason[:-1]}: {some(row['why'])}."
         figures = {name: getattr(own, name) for name in FIGURES}
@@ -184,7 +184,7 @@ def _adjust_groups(
         p = [p_value for at in places if (p_value := found[at].p) is not None]
         least = [found[at].least_p for at in places]
         joint = deal(group, places)
-        each = over_evals(p, least, alpha) if joint is None else jointly(p, least, joint, alpha)
+        each = over_evals(p, least, alpha) if joint is None else joint_p(p, least, joint, alpha)
         for at, adjustment in zip(places, each, strict=True):
             adjusted[at] = adjustment
     return adjusted
@@ -237,7 +237,7 @@ def _deal_labels(
         (part.select(metrics).to_numpy().astype(float), int((~part["second"]).sum()))
         for part in runs.partition_by(strata, maintain_order=True)
     ]
-    return deals([eval_ for eval_ in evals if 0 < eval_[1] < len(eval_[0])])
+    return permute_within_evals([eval_ for eval_ in evals if 0 < eval_[1] < len(eval_[0])])
 
 
 POOLS = ("model", "iteration")
@@ -499,21 +499,21 @@ def deltas_by_eval(
     pairs = pair_sides(asked.data, values_of(asked.data, *metrics), baseline, versus, pool)
     paired = leave_out(pairs.paired, pairs.others)
     by = [*GROUP, *EVAL, *SIDES, "metric", "mean", "baseline_mean", "unpaired"]
-    found, known = answers(paired, asked, by, together=[*GROUP, *SIDES]), Known(asked, pairs)
+    found, known = answer_rows(paired, asked, by, together=[*GROUP, *SIDES]), Known(asked, pairs)
     names = [*GROUP, *EVAL, *SIDES, "metric"]
-    alone = pool != "model" and asked.less is None
+    alone = pool != "model" and asked.subtracted_side is None
     additions = Additions(known, pairs._replace(paired=paired), names) if alone else None
     rows = []
     for row in found.to_dicts():
         if row["unpaired"] is not None:
             row |= {"verdict": None, "reason": row["unpaired"]}
         lean = dict.fromkeys(LEANS) if additions is None else additions.lean_of(row)
-        rows.append(mark_stand_in(row | lean, known.of(row).sides))
+        rows.append(mark_stand_in(row | lean, known.facts_about(row).sides))
     beside = {name: kind for name, kind in _types_beside().items() if name in LEANS}
     types = found.schema | beside | {"stand_in": pl.Boolean}
     at = found.columns.index("n_evals")
     columns = [*found.columns[:at], "stand_in", *found.columns[at:], *LEANS]
-    turned = pairs.turn(pl.DataFrame(rows, types).select(columns))
+    turned = pairs.swap_if_iterations(pl.DataFrame(rows, types).select(columns))
     settled = settle_looks(turned, asked.data, level)
     return settled.select(pl.exclude("n_unpaired", "unpaired"), "unpaired")
 
@@ -549,7 +549,7 @@ def ask_deltas(
 def pair_figures(asked: DeltaQuestion, values: pl.DataFrame) -> Pairs:
     """The two sides of each eval, without the figures that are not alike on both."""
     found = pair_sides(asked.data, values, asked.baseline, asked.versus, asked.pool)
-    runs = found.turn(runs_of(asked.data))
+    runs = found.swap_if_iterations(runs_of(asked.data))
     paired = without_gated(found.paired.drop_nulls(SIDES), runs, asked.keys)
     paired = paired if asked.other_checks else leave_out(paired, found.others)
     return found._replace(paired=asked.of_evals(paired))
@@ -569,28 +569,28 @@ def answer_deltas(
 
     def answer(values: pl.DataFrame) -> tuple[pl.DataFrame, Pairs]:
         found = pair_figures(asked, values)
-        dealt = None if asked.less is not None else found.values
+        dealt = None if asked.subtracted_side is not None else found.values
         together = {"together": by[:-1], "values": dealt} if joint else {}
-        return answers(found.paired, asked, by, **together), found
+        return answer_rows(found.paired, asked, by, **together), found
 
     found, pairs = answer(values)
     known = Known(asked, pairs)
-    alone = not (joint or pooled or asked.less or asked.weights)
+    alone = not (joint or pooled or asked.subtracted_side or asked.weights)
     additions = Additions(known, pairs, by) if alone else None
     counted = with_errors(values)
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):
         failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}
-    models = strata(pairs.paired, asked.scope, asked.level)
+    models = describe_strata(pairs.paired, asked.scope, asked.level)
     settled = []
     for row in found.to_dicts():
-        compared = known.of(row)
+        compared = known.facts_about(row)
         sentences, none = find_confounds(compared)
         sentences += models.get(tuple(row[name] for name in [*ITERATION, *SIDES, "metric"]), [])
         errors = row["n_errored"] + row["n_errored_baseline"] and is_rate(row["metric"])
         again = failures.get(tuple(row[name] for name in by)) if errors else None
         whose = not pooled and any(side.get("several") for side in compared.sides)
-        own = row | settle(row, again, sentences, none=none, whose=whose)
+        own = row | settle_verdict(row, again, sentences, none=none, whose=whose)
         if additions is not None:
             own |= additions.lean_of(own) | additions.step_of(own)
         settled.append(mark_stand_in(own, compared.sides))
@@ -603,4 +603,4 @@ def answer_deltas(
     after = found.columns.index("reason") + 1
     types["stand_in"] = pl.Boolean
     order = [*found.columns[:after], *types, *found.columns[after:]]
-    return pairs.turn(pl.DataFrame(settled, found.schema | types).select(order))
+    return pairs.swap_if_iterations(pl.DataFrame(settled, found.schema | types).select(order))

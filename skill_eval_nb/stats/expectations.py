@@ -10,7 +10,7 @@ from skill_eval_nb.text import brief, chance, count, figure, with_sign
 
 from .comparison import TINY
 from .inference import benjamini_hochberg, exact_tests
-from .pairing import side, sides
+from .pairing import choose_sides, side
 from .values import (
     ENDS,
     EVAL,
@@ -94,7 +94,7 @@ def class_of(level: float) -> pl.Expr:
     )
 
 
-def reason(row: Mapping[str, Any], level: float) -> str:
+def explain_class(row: Mapping[str, Any], level: float) -> str:
     """Why an expectation has its class, in a sentence with its figures."""
     seen, alone = _say_passes(row), row["baseline"] is None
     p = f"exact p {chance(row['p'])}" if row["p"] is not None else ""
@@ -203,7 +203,7 @@ def outcomes(data: Any, baseline: str | None = None) -> pl.DataFrame:
     import polars as pl
 
     verdicts, runs = _verdicts_and_runs(data)
-    checks = _checks(_count_verdicts(verdicts, runs))
+    checks = _merge_checks(_count_verdicts(verdicts, runs))
     cells = (
         checks.select("check", "configuration", "passed", "scored")
         .explode("configuration", "passed", "scored", empty_as_null=False)
@@ -259,7 +259,7 @@ def _count_verdicts(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     return cells.agg(passed.sum(), passed.count().alias("scored"))
 
 
-def _checks(counted: pl.DataFrame) -> pl.DataFrame:
+def _merge_checks(counted: pl.DataFrame) -> pl.DataFrame:
     """A row an expectation of an eval, with lists over the configurations, and its index.
 
     All texts of an id become one, and a text has the id that it has elsewhere in its eval.
@@ -282,11 +282,11 @@ def _checks(counted: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sides_or_baseline(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame:
-    """What `sides` gives; a baseline that nothing is compared with stands alone."""
+    """What `choose_sides` gives; a baseline that nothing is compared with stands alone."""
     import polars as pl
 
     alone = pl.col("configuration").is_null()
-    return sides(runs, baseline).with_columns(
+    return choose_sides(runs, baseline).with_columns(
         pl.coalesce("configuration", "baseline").alias("configuration"),
         pl.when(~alone).then("baseline").alias("baseline"),
     )
@@ -435,22 +435,22 @@ def _figures_by_row(cells: pl.DataFrame, level: float) -> pl.DataFrame:
         pl.col("n_passed").alias("passed"),
         pl.col("n_passed_baseline").alias("passed_baseline"),
     ).filter(cells["baseline"].is_not_null())
-    rows = _figures(cells).join(exact_tests(tables), "row", how="left", maintain_order="left")
+    rows = _average_cells(cells).join(exact_tests(tables), "row", how="left", maintain_order="left")
     adjusted = benjamini_hochberg(pl.col("p")).over(*GROUP, *SIDES)
     rows = rows.with_columns(pl.lit(level).alias("level"), p_adjusted=adjusted)
     rows = rows.with_columns(class_of(level).alias("class"))
-    reasons = [reason(row, level) for row in rows.iter_rows(named=True)]
+    reasons = [explain_class(row, level) for row in rows.iter_rows(named=True)]
     return rows.with_columns(pl.Series("reason", reasons, pl.String))
 
 
-def _figures(cells: pl.DataFrame) -> pl.DataFrame:
+def _average_cells(cells: pl.DataFrame) -> pl.DataFrame:
     """What is counted and averaged over the evals of a row. Cells come in a fixed order."""
     import polars as pl
 
     passes = pl.col("n_passed") + pl.col("n_passed_baseline")
     verdicts = pl.col("scored") + pl.col("scored_baseline")
     expected = passes * pl.col("scored") / verdicts
-    rate, other = _rate(""), _rate("_baseline")
+    rate, other = _pass_rate_of(""), _pass_rate_of("_baseline")
     difference, (own, others) = rate - other, (pl.col(name) > 0 for name in SCORED)
     entered = own & (others | pl.col("baseline").is_null())  # on both sides, or on the only one
     ids, name = pl.col("expectation_id").unique(), pl.col("eval_name")
@@ -471,14 +471,14 @@ def _figures(cells: pl.DataFrame) -> pl.DataFrame:
         (difference**2).mean().alias("apart"),
         (pl.col("n_passed") - expected).filter(difference.is_not_null()).sum().alias("surplus"),
         (verdicts - 1).clip(0).sum().alias("repeats"),
-        _unrest("").mean().alias("flakiness"),
-        _unrest("_baseline").mean().alias("baseline_flakiness"),
+        _pass_variance("").mean().alias("flakiness"),
+        _pass_variance("_baseline").mean().alias("baseline_flakiness"),
         name.unique(maintain_order=True).alias("evals"),
         name.filter(~entered).unique(maintain_order=True).alias("unpaired"),
     )
 
 
-def _rate(end: str) -> pl.Expr:
+def _pass_rate_of(end: str) -> pl.Expr:
     """The pass rate of a side of an eval; null if nothing was scored."""
     import polars as pl
 
@@ -486,9 +486,9 @@ def _rate(end: str) -> pl.Expr:
     return pl.when(scored > 0).then(pl.col(f"n_passed{end}") / scored)
 
 
-def _unrest(end: str) -> pl.Expr:
+def _pass_variance(end: str) -> pl.Expr:
     """Pass rate × (1 - pass rate) of a side of an eval; null for fewer than two verdicts."""
     import polars as pl
 
-    rate = _rate(end)
+    rate = _pass_rate_of(end)
     return pl.when(pl.col(f"scored{end}") > 1).then(rate * (1 - rate))

@@ -133,7 +133,7 @@ def _common_step(values: list[float], coarse: float) -> float:
     """The largest step of which all values are multiples, or 0 if it is finer than `coarse`."""
     above, below = 0, 1
     for value in values:
-        ratio = _ratio(value)
+        ratio = _as_fraction(value)
         if ratio is None:
             return 0
         numerator, denominator = ratio
@@ -146,7 +146,7 @@ def _common_step(values: list[float], coarse: float) -> float:
 
 
 @lru_cache(maxsize=1 << 14)
-def _ratio(value: float) -> tuple[int, int] | None:
+def _as_fraction(value: float) -> tuple[int, int] | None:
     """The value as a fraction of small numbers; None if it is none."""
     from fractions import Fraction
 
@@ -228,7 +228,7 @@ def studentised_p(sides: Sides) -> float:
     """
     import numpy as np
 
-    dealt = [_dealt(np.array(scores, float), np.array(other, float)) for scores, other in sides]
+    dealt = [_permute(np.array(scores, float), np.array(other, float)) for scores, other in sides]
     many = math.prod(len(differences) for differences, _ in dealt)
     random = np.random.default_rng(0)
     sums = [np.zeros(1), np.zeros(1)]
@@ -248,7 +248,7 @@ def studentised_p(sides: Sides) -> float:
     return float(max(LEAST, (t >= t[0] * (1 - 1e-9)).mean()))
 
 
-def _dealt(scores: Array, other: Array) -> tuple[Array, Array]:
+def _permute(scores: Array, other: Array) -> tuple[Array, Array]:
     """The difference of means and its squared error for every order of an eval's labels.
 
     What was seen comes first. Above `ENOUGH` orders so many are drawn.
@@ -384,7 +384,7 @@ def _test_sums(
     evals = Counter(kinds[int(name)] for name in names.split(",") if name)
     parts = [_chance_over_evals(kind, times) for kind, times in evals.items()]
     [chances] = _join_distributions(parts or [np.ones(1)], left=1)
-    low = sum(_fewest(kind) * times for kind, times in evals.items())
+    low = sum(_fewest_passes(kind) * times for kind, times in evals.items())
     ranked = np.sort(chances)
     tails = np.concatenate([[0.0], ranked.cumsum()])
     for total in sums:
@@ -409,14 +409,14 @@ def _hypergeometric_chances(kind: Kind) -> Array:
     from scipy import special
 
     own, other, every = kind
-    passes = np.arange(_fewest(kind), min(own, every) + 1)
+    passes = np.arange(_fewest_passes(kind), min(own, every) + 1)
     cells = np.array([passes, own - passes, every - passes, other - every + passes])
     logs = -special.gammaln(cells + 1.0).sum(axis=0)
     chances = np.exp(logs - logs.max())
     return chances / chances.sum()
 
 
-def _fewest(kind: Kind) -> int:
+def _fewest_passes(kind: Kind) -> int:
     """The fewest passes on the first side that the margins allow."""
     return max(0, kind[2] - kind[1])
 
@@ -459,11 +459,11 @@ class Cells:
     runs: Sequence[int]
 
     @property
-    def enough(self) -> bool:
+    def has_repeats(self) -> bool:
         """Whether at least half of the evals were run twice or more, so that noise shows."""
         return 2 * sum(runs >= 2 for runs in self.runs) >= len(self.runs) > 0
 
-    def twice(self) -> Cells:
+    def with_twice_the_runs(self) -> Cells:
         """The same noise with twice the runs."""
         return Cells(self.variances, [2 * runs for runs in self.runs])
 
@@ -472,10 +472,10 @@ BESIDE = 1e-6
 """An end that is to leave out 0 lies so near to it, as a share of the estimate."""
 
 
-def cells(side: Iterable[Sequence[float]]) -> Cells:
+def cells_of(side: Iterable[Sequence[float]]) -> Cells:
     """The cells of a side, from each eval's values.
 
-    >>> cells([[1.0, 2.0], [3.0]])
+    >>> cells_of([[1.0, 2.0], [3.0]])
     Cells(variances=[0.5, 0.0], runs=[2, 1])
     """
     values = list(side)
@@ -498,10 +498,10 @@ def run_noise(*sides: Cells) -> Noise | None:
 
     SE^2 = (1/n^2) sum_i (s_iA^2 / K_A + s_iB^2 / K_B), degrees of freedom by Welch and
     Satterthwaite over all eval x configuration cells. A cell of a single run takes the mean
-    variance of its side's other cells. None if no noise was seen, or a side has not
-    `enough` runs.
+    variance of its side's other cells. None if no noise was seen, or fewer than
+    half of a side's evals were run twice.
     """
-    if not all(side.enough for side in sides):
+    if not all(side.has_repeats for side in sides):
         return None
     terms: list[tuple[float, int]] = []
     for side in sides:
@@ -595,7 +595,7 @@ def settle_interval(
     return (max(low, near), high) if estimate > 0 else (low, min(high, -near))
 
 
-def tango(better: int, worse: int, n: int, level: float) -> tuple[float, float]:
+def tango_interval(better: int, worse: int, n: int, level: float) -> tuple[float, float]:
     """Tango's score interval for a difference of paired rates (Statistics in Medicine 1998).
 
     Args:
@@ -604,7 +604,7 @@ def tango(better: int, worse: int, n: int, level: float) -> tuple[float, float]:
         n: all pairs.
         level: confidence.
 
-    >>> low, high = tango(better=12, worse=2, n=50, level=0.95)
+    >>> low, high = tango_interval(better=12, worse=2, n=50, level=0.95)
     >>> round(low, 3), round(high, 3)
     (0.061, 0.345)
     """
@@ -612,7 +612,7 @@ def tango(better: int, worse: int, n: int, level: float) -> tuple[float, float]:
 
     z = float(special.ndtri((1 + level) / 2))
 
-    def off(delta: float) -> float:
+    def excess_score(delta: float) -> float:
         """The score statistic squared at a supposed difference, less its critical value."""
         b = (2 * n - better + worse) * delta - better - worse
         c = -worse * delta * (1 - delta)
@@ -621,7 +621,7 @@ def tango(better: int, worse: int, n: int, level: float) -> tuple[float, float]:
         return (better - worse - n * delta) ** 2 - z * z * variance
 
     def find_root(low: float, high: float) -> float:
-        return float(cast("float", optimize.brentq(off, low, high)))
+        return float(cast("float", optimize.brentq(excess_score, low, high)))
 
     estimate, beside = (better - worse) / n, 1e-9
     low = find_root(-1, estimate - beside) if estimate > -1 else -1.0
@@ -636,7 +636,7 @@ DRAWS = 20_000
 """Data sets from which the power of a sign flip of few evals is told."""
 
 
-def detectable(se: Any, df: Any, level: float = 0.95, power: float = POWER) -> Any:
+def detectable_effect(se: Any, df: Any, level: float = 0.95, power: float = POWER) -> Any:
     """The effect that a two-sided t test finds with the given power, by the noncentral t.
 
     The far tail, which a test of any use never reaches, is left out (statsmodels' TTestPower
@@ -653,7 +653,7 @@ def detectable(se: Any, df: Any, level: float = 0.95, power: float = POWER) -> A
 
     Three evals, standard deviation 0.2858 of their differences:
 
-    >>> round(float(detectable(0.2858 / 3**0.5, df=2)), 2)
+    >>> round(float(detectable_effect(0.2858 / 3**0.5, df=2)), 2)
     0.93
     """
     from scipy import special
@@ -722,7 +722,7 @@ def over_evals(p: Sequence[float], least: Sequence[float], alpha: float) -> list
     return each
 
 
-def jointly(
+def joint_p(
     p: Sequence[float], least: Sequence[float], dealt: Array, alpha: float
 ) -> list[Adjusted]:
     """Of several figures of the same runs: by Westfall and Young's smallest p (1993).
@@ -738,7 +738,7 @@ def jointly(
 
     >>> import numpy as np
     >>> twins = np.array([[1.0, 1.0], [-1.0, -1.0], [0.5, 0.5], [-0.5, -0.5]])
-    >>> [one.p for one in jointly([0.5, 0.5], [0.5, 0.5], twins, 0.05)]
+    >>> [one.p for one in joint_p([0.5, 0.5], [0.5, 0.5], twins, 0.05)]
     [0.5, 0.5]
     """
     import numpy as np
@@ -783,7 +783,7 @@ def flip_signs(differences: Array) -> Array:
     return signs @ np.nan_to_num(differences)
 
 
-def deals(evals: Sequence[tuple[Array, int]]) -> Array:
+def permute_within_evals(evals: Sequence[tuple[Array, int]]) -> Array:
     """The mean differences that labels dealt out again inside each eval give; as seen first.
 
     Args:

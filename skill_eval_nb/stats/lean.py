@@ -16,7 +16,7 @@ from skill_eval_nb.text import count, dollars, duration
 
 from .comparison import TINY, Scope, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE, Known, were_run_alike
-from .inference import POWER, SPREAD, SPREAD_DF, Noise, detectable, flip_signs, variance
+from .inference import POWER, SPREAD, SPREAD_DF, Noise, detectable_effect, flip_signs, variance
 from .pairing import Pairs
 from .values import ENDS, EVAL, GROUP, HEADLINE, by_model, join_sides, runs_of
 from .verdict import LEANS, NO_LEAN, TOO_SMALL, Row
@@ -142,7 +142,7 @@ def count_checks(
     Of pass rates alone: another figure, or one that is not passed / total, has no binomial noise.
 
     Args:
-        paired: what `pairs` gives.
+        paired: what `pair_evals` gives.
         runs: the runs, with the same names of sides, and MODEL as `by_model` gives it.
         by: what has one answer; `metric` is among them.
     """
@@ -229,7 +229,7 @@ def find_runs(evals: Sequence[EvalRuns], share: float, level: float) -> int | No
         if whole <= 0:
             return runs if target else None
         df = whole**2 / math.fsum(own**2 for own in variances) * (runs - 1)
-        if detectable(math.sqrt(whole / runs) / len(evals), df, level) <= target:
+        if detectable_effect(math.sqrt(whole / runs) / len(evals), df, level) <= target:
             return runs
     return None
 
@@ -378,7 +378,7 @@ class Additions:
     """
 
     def __init__(self, known: Known, pairs: Pairs, by: Sequence[str]) -> None:
-        paired, runs = pairs.paired, by_model(pairs.turn(runs_of(known.asked.data)))
+        paired, runs = pairs.paired, by_model(pairs.swap_if_iterations(runs_of(known.asked.data)))
         self._known, self._by, self._level = known, by, known.asked.level
         self._in_families = "family" in paired.columns
         self._checks = dict(count_checks(paired, runs, by))
@@ -387,7 +387,7 @@ class Additions:
 
     def lean_of(self, row: Row) -> dict[str, Any]:
         """LEANS of a row, null if noise cannot be borrowed or need not be."""
-        compared = self._known.of(row)
+        compared = self._known.facts_about(row)
         evals, counted = self._checks.get(self._row_key(row), ([], []))
         single = any(len(side.rates) == 1 for both in evals for side in both)
         if (
@@ -416,7 +416,7 @@ class Additions:
             (SideRuns(one, None), SideRuns(other, None))
             for one, other in zip(*self._values[key], strict=True)
         ]
-        facts, rate = self._known.of(row).sides, row["metric"] == HEADLINE
+        facts, rate = self._known.facts_about(row).sides, row["metric"] == HEADLINE
         designs = find_designs(evals, row["scope"], self._level, facts, rate=rate)
         words = word_designs(designs, evals, row["scope"], self._level)
         next_runs = designs[0]["n_runs"] if designs else None

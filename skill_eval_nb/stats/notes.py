@@ -6,16 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import (
-    brief,
-    chance,
-    count,
-    figure,
-    in_quotes,
-    lower_first,
-    some,
-    with_sign,
-)
+from skill_eval_nb.text import brief, chance, count, figure, in_quotes, lower_first, some, with_sign
 
 from .confounds import OF_STAND_IN
 from .deltas import deltas, deltas_by_dimension
@@ -30,7 +21,7 @@ from .expectations import (
     fewest_scored,
 )
 from .overview import compare_scopes
-from .pairing import pairs, propose_families, side, sides
+from .pairing import choose_sides, pair_evals, propose_families, side
 from .summary import outliers
 from .triggers import trigger_doubts
 from .values import (
@@ -136,7 +127,7 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
     found = deltas_by_dimension(ws, baseline, level=level)
     if found.is_empty():
         return
-    for rows in groups_of(_unproven(ws, found), *SIDES):
+    for rows in groups_of(_find_unproven(ws, found), *SIDES):
         rows.sort(key=lambda row: (abs(row["estimate"]) / row["noise"], row["dimension"]))
         effects = [
             f"{in_quotes(row['dimension'], 40)} (runs of an eval differ by {figure(row['noise'])} "
@@ -154,7 +145,7 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
         yield note(rows, "noisy dimension", text)
 
 
-def _unproven(ws: Workspace, found: pl.DataFrame) -> pl.DataFrame:
+def _find_unproven(ws: Workspace, found: pl.DataFrame) -> pl.DataFrame:
     """Rows of `deltas_by_dimension` that are below their `noise`, with the `judge`'s part of it.
 
     `noise` is the standard deviation inside evals, `judge` twice the judge's variance.
@@ -202,7 +193,7 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
 
 def _say_hurts(rows: Sequence[Row], every: int, level: float) -> str:  # noqa: ARG001
     who, other = brief(rows[0]["configuration"]), brief(rows[0]["baseline"])
-    named = some([f"{in_quotes(row['text'])} ({_sides(row)})" for row in rows], NAMED)
+    named = some([f"{in_quotes(row['text'])} ({_say_passes(row)})" for row in rows], NAMED)
     return (
         f"{len(rows):,} of {count(every, 'expectation')} passed less often in {who} than in "
         f"{other}: {named}. See what the skill makes worse."
@@ -230,7 +221,7 @@ def _say_always(rows: Sequence[Row], every: int, level: float) -> str:
     )
 
 
-def _sides(row: Row) -> str:
+def _say_passes(row: Row) -> str:
     """Passes in verdicts on either side."""
     sides = ((row[f"n_passed{end}"], row[f"n_failed{end}"]) for end in ("", "_baseline"))
     return " against ".join(f"{passed} of {passed + failed}" for passed, failed in sides)
@@ -292,7 +283,7 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
 
 def note_unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note]:  # noqa: ARG001
     """The evals of a comparison that lack a side: a note for all."""
-    paired = pairs(values_of(ws, "pass_rate"), sides(runs_of(ws), baseline))
+    paired = pair_evals(values_of(ws, "pass_rate"), choose_sides(runs_of(ws), baseline))
     for rows in groups_of(paired.drop_nulls(SIDES), *SIDES):
         alone = [row for row in rows if row["unpaired"] is not None]
         if alone:
@@ -310,19 +301,19 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
         rows.sort(
             key=lambda row: (-abs(row["modified_z"]), side(row["configuration"]), run_name(row))
         )
-        runs = [f"{run_name(row)} {_usual(row)}" for row in rows]
-        text = f"Far from the others: {some(runs, NAMED)}.{_change(rows[0])}"
+        runs = [f"{run_name(row)} {_describe_outlier(row)}" for row in rows]
+        text = f"Far from the others: {some(runs, NAMED)}.{_describe_change(rows[0])}"
         yield note(rows, "outlier", text)
 
 
-def _usual(row: Row) -> str:
+def _describe_outlier(row: Row) -> str:
     """What a run took, and what is usual."""
     value, usual = (in_words(row[name], row["metric"]) for name in ("value", "median"))
     z = figure(row["modified_z"])
     return f"{USUAL[row['metric']]} {value}, where {usual} is usual (modified z {z})"
 
 
-def _change(row: Row) -> str:
+def _describe_change(row: Row) -> str:
     """What the outlying runs of a configuration do to its mean."""
     if row["mean_without"] is None:
         return ""

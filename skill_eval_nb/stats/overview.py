@@ -84,7 +84,7 @@ def compare_page(
     """
     found = (
         both
-        for metrics, of in _tests(ws, others)
+        for metrics, of in _list_tests(ws, others)
         for both in compare_scopes(ws, metrics, baseline, versus=versus, level=of)
     )
     return [
@@ -116,12 +116,12 @@ def overview_by_eval(
     """
     return [
         row
-        for metrics, of in _tests(ws, others)
+        for metrics, of in _list_tests(ws, others)
         for row in deltas_by_eval(ws, metrics, baseline, versus=versus, level=of).to_dicts()
     ]
 
 
-def _tests(ws: Workspace, others: bool | None) -> list[tuple[str | list[str], float]]:
+def _list_tests(ws: Workspace, others: bool | None) -> list[tuple[str | list[str], float]]:
     """Metrics that are asked about together, and at which level; also those without a figure."""
     tests: list[tuple[str | list[str], float]] = [(headline_of(metrics_of(ws)), LEVEL)]
     tests.append((secondary_metrics(ws), secondary_level(LEVEL)))

@@ -121,12 +121,14 @@ def side(configuration: str) -> Key:
     return (like is not None, *(-part for part in like or ()), natural(configuration))
 
 
-def choose(configurations: Iterable[str], baseline: str | None = None) -> tuple[str | None, str]:
+def choose_baseline(
+    configurations: Iterable[str], baseline: str | None = None
+) -> tuple[str | None, str]:
     """The baseline among the configurations and "", or None and why there is none.
 
-    >>> choose(["old_skill", "with_skill"])
+    >>> choose_baseline(["old_skill", "with_skill"])
     ('old_skill', '')
-    >>> choose(["with_skill"])
+    >>> choose_baseline(["with_skill"])
     (None, 'no baseline among the configurations: with_skill')
     """
     if baseline is not None:
@@ -141,7 +143,9 @@ def choose(configurations: Iterable[str], baseline: str | None = None) -> tuple[
     return best[0], ""
 
 
-def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = None) -> pl.DataFrame:
+def choose_sides(
+    runs: pl.DataFrame, baseline: str | None = None, only: str | None = None
+) -> pl.DataFrame:
     """Who is compared with whom: ITERATION, configuration, baseline, why.
 
     One row for each configuration that is not the baseline of its group, or for `only` that
@@ -161,7 +165,7 @@ def sides(runs: pl.DataFrame, baseline: str | None = None, only: str | None = No
         raise no_such("configuration", baseline, known)
     rows: list[tuple[str | None, ...]] = []
     for *group, names in found.group_by(ITERATION).agg("configuration").iter_rows():
-        chosen, why = choose(names, baseline)
+        chosen, why = choose_baseline(names, baseline)
         others = [only] if only is not None else [name for name in names if name != chosen]
         rows += [(*group, name, chosen, why or None) for name in others]
         if not others:
@@ -220,16 +224,16 @@ def as_one_iteration(data: Any) -> Any:
     whole = pl.col("iteration").unique().sort().str.join(", ").over("workspace", "skill")
     renamed = runs.select(*ITERATION, whole.alias("whole")).unique()
 
-    def join(frame: pl.DataFrame) -> pl.DataFrame:
+    def rename(frame: pl.DataFrame) -> pl.DataFrame:
         found = frame.join(renamed, ITERATION, how="left", nulls_equal=True, maintain_order="left")
         return found.with_columns(iteration=pl.coalesce("whole", "iteration")).drop("whole")
 
     if is_table(data):
-        return join(nw.from_native(data, eager_only=True).to_polars())
+        return rename(nw.from_native(data, eager_only=True).to_polars())
     of_runs = ("runs", "expectations", "rubric_scores", "feedback")
     tables = {name: data.polars(name) for name in of_runs}
     suites = {name: data.polars(name) for name in ("evals", "dimensions")}
-    return Workspace.from_tables({name: join(table) for name, table in tables.items()} | suites)
+    return Workspace.from_tables({name: rename(table) for name, table in tables.items()} | suites)
 
 
 def are_iterations(runs: pl.DataFrame, versus: Versus) -> bool:
@@ -250,7 +254,7 @@ def are_iterations(runs: pl.DataFrame, versus: Versus) -> bool:
     raise ValueError(f"An iteration cannot be compared with a configuration: {versus!r}.")
 
 
-def cells(values: pl.DataFrame) -> pl.DataFrame:
+def average_runs(values: pl.DataFrame) -> pl.DataFrame:
     """Each eval × configuration: GROUP, EVAL, metric, configuration, mean, COUNTS, values.
 
     Runs are averaged inside their eval. `n_runs` and `values` are of those that have the
@@ -267,21 +271,21 @@ def cells(values: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def pairs(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
+def pair_evals(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
     """Each eval's two sides, with the difference or the reason why there is none.
 
     `values` have MODEL as `by_model` gives it: sides pair inside it alone. `compared` is what
-    `sides` gives. Columns: GROUP, EVAL, configuration, baseline, metric, mean,
+    `choose_sides` gives. Columns: GROUP, EVAL, configuration, baseline, metric, mean,
     baseline_mean, estimate, COUNTS of either side (`n_runs`, `n_runs_baseline`, …), values,
     baseline_values, unpaired. Rows are in natural order; a model without a run of either side
     has none, where others have.
     """
     import polars as pl
 
-    keys, cell = [*GROUP, *EVAL, "metric"], cells(values)
+    keys, cell = [*GROUP, *EVAL, "metric"], average_runs(values)
     rows = cell.select(keys).unique().join(compared, ITERATION, nulls_equal=True)
     run = pl.any_horizontal(pl.col("n_runs", "n_runs_baseline").is_not_null())
-    faults = [_fault(side, f"n_runs{end}") for side, end in zip(SIDES, ENDS, strict=True)]
+    faults = [_explain_missing(side, f"n_runs{end}") for side, end in zip(SIDES, ENDS, strict=True)]
     paired = (
         join_sides(rows, cell, keys)
         .filter(run.any().over(*GROUP, *SIDES) | ~run.any().over(*ITERATION, *SIDES))
@@ -366,7 +370,7 @@ def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
     why = pl.format("{}: {}", pl.lit(baseline), pl.col("unpaired_other").fill_null("no run"))
     lacks = pl.col("estimate_other").is_null()
 
-    def twice(name: str, other: str) -> pl.Expr:
+    def double_runs(name: str, other: str) -> pl.Expr:
         runs = (pl.col(side).list.eval(2 * pl.element()) for side in (name, f"{other}_other"))
         return pl.concat_list(own.implode().over(pl.int_range(pl.len())) for own in runs).alias(
             name
@@ -375,8 +379,8 @@ def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
     return both.with_columns(
         *(pl.col(name) - pl.col(f"{name}_other") for name in ("mean", "baseline_mean", "estimate")),
         *(pl.col(name) + pl.col(f"{name}_other").fill_null(0) for name in BOTH),
-        twice("values", "baseline_values"),
-        twice("baseline_values", "values"),
+        double_runs("values", "baseline_values"),
+        double_runs("baseline_values", "values"),
         pl.coalesce("unpaired", pl.when(lacks).then(why)).alias("unpaired"),
     ).select(paired.columns)
 
@@ -400,7 +404,7 @@ def of_evals(
 
     if weights:
         own = own_of_evals(data, "weight").rename({"own": "weight"})
-        paired = _beside(paired, own).with_columns(pl.col("weight").cast(pl.Float64).fill_null(1.0))
+        paired = _attach(paired, own).with_columns(pl.col("weight").cast(pl.Float64).fill_null(1.0))
         if (paired["weight"] < 0).any():
             raise ValueError(f"No eval weighs less than 0: {paired['weight'].min():g}.")
         paired = unpair(paired, pl.col("weight") == 0, pl.lit("it weighs 0"))
@@ -418,16 +422,16 @@ def of_evals(
     own = own_of_evals(data, cluster)
     tags = own["own"].to_list() if own["own"].dtype == pl.List else own["own"].cast(str).to_list()
     own = own.with_columns(pl.Series("family", name_families(own["workspace"], tags), pl.String))
-    return _beside(paired, own.drop("own"))
+    return _attach(paired, own.drop("own"))
 
 
-def _beside(paired: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
-    """`pairs` with what evals have of their own."""
+def _attach(paired: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
+    """`paired` with columns of the evals, from `own`."""
     on = ["workspace", "eval_id"]
     return paired.join(own, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _fault(configuration: str, n_runs: str) -> pl.Expr:
+def _explain_missing(configuration: str, n_runs: str) -> pl.Expr:
     """What a side lacks, or null. `n_runs` is null if it has no run of the eval at all."""
     import polars as pl
 
@@ -452,16 +456,17 @@ class Pairs(NamedTuple):
     iterations: bool
     others: pl.DataFrame
 
-    def turn(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """`frame` as the pairs are, or what comes of them as the data were."""
+    def swap_if_iterations(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """`frame` with iterations and configurations swapped, if the pairs have them so."""
         return swap_iterations(frame) if self.iterations else frame
 
 
 @remember
 def _other_checks(data: Any, baseline: str | None, only: str | None = None) -> pl.DataFrame:
-    """The evals whose two configurations were graded on other checks; see `sides`."""
+    """The evals whose two configurations were graded on other checks; see `choose_sides`."""
     runs = runs_of(data)
-    return find_other_checks(checks_of(data), runs, sides(runs, baseline, only), one_suite=True)
+    compared = choose_sides(runs, baseline, only)
+    return find_other_checks(checks_of(data), runs, compared, one_suite=True)
 
 
 def pair_sides(
@@ -484,12 +489,11 @@ def pair_sides(
     own = swap_iterations(runs) if iterations else runs
     if iterations:
         models = by_model(own).select(*RUN, *MODEL).unique(RUN)
-        values = (
-            swap_iterations(values).drop(MODEL).join(models, on=RUN, how="left", nulls_equal=True)
-        )
+        swapped = swap_iterations(values).drop(MODEL)
+        values = swapped.join(models, on=RUN, how="left", nulls_equal=True)
     chosen = (baseline, None) if versus is None else (versus[1], versus[0])
-    compared = sides(own, *chosen)
-    paired = pairs(values, compared)
+    compared = choose_sides(own, *chosen)
+    paired = pair_evals(values, compared)
     if versus is not None and baseline is not None:
         paired = less_change_of(paired, baseline)
         others = _other_checks(data, baseline)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.columns import like
 
 from .comparison import SCOPES, Scope, fewest_moved
-from .inference import MANY, POWER, detectable, detectable_by_flips, shrink_spread
-from .pairing import sides
+from .inference import MANY, POWER, detectable_by_flips, detectable_effect, shrink_spread
+from .pairing import choose_sides
 from .values import (
     EVAL,
     GROUP,
@@ -24,7 +24,7 @@ from .values import (
     unit_of,
     worth_having,
 )
-from .variance import CELL, NESTED, ROUGH, Estimated, estimate, judgings_of
+from .variance import CELL, NESTED, ROUGH, Estimated, estimate_components, judgings_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +52,7 @@ class Variances:
     sides: tuple[tuple[float, float], ...]
 
     @property
-    def none(self) -> bool:
+    def are_zero(self) -> bool:
         """Whether there is no noise at all to plan from."""
         return not self.between > 0 and not any(part > 0 for side in self.sides for part in side)
 
@@ -70,7 +70,7 @@ class Variances:
         within = sum(run + judge / judgings for run, judge in self.sides)
         return np.sqrt(self.between / evals + within / (evals * runs))
 
-    def freedom(self, of: Designs, scope: Scope) -> Array:
+    def degrees_of_freedom(self, of: Designs, scope: Scope) -> Array:
         """Degrees of freedom of the test of a delta: paired t, or Welch's over all cells."""
         import numpy as np
 
@@ -84,7 +84,7 @@ class Variances:
     def mde(self, of: Designs, scope: Scope, level: float, power: float = POWER) -> Array:
         """The smallest effect that is found with that power; NaN if no claim can be made.
 
-        By the noncentral t (see `detectable`), of few evals by their sign flip (see
+        By the noncentral t (see `detectable_effect`), of few evals by their sign flip (see
         `detectable_by_flips`).
         """
         import numpy as np
@@ -92,8 +92,8 @@ class Variances:
         able = can_claim(of, scope, level)
         found = np.full(len(of), np.nan)
         mine = of[able]
-        df, place = np.unique(self.freedom(mine, scope), return_inverse=True)
-        found[able] = self.se(mine) * detectable(1.0, df, level, power)[place]
+        df, place = np.unique(self.degrees_of_freedom(mine, scope), return_inverse=True)
+        found[able] = self.se(mine) * detectable_effect(1.0, df, level, power)[place]
         for n in range(1, MANY if scope == "population" else 1):
             few, factor = able & (of[:, 0] == n), detectable_by_flips(n, level, power)
             if factor is not None:
@@ -242,15 +242,15 @@ def measure_basis(
     Raises:
         ValueError: for a metric or baseline that is not there.
     """
-    found = estimate(judgings_of(data, metric))
+    found = estimate_components(judgings_of(data, metric))
     runs = runs_by_model(data)
-    known = _sides(found, runs)
+    known = _plan_sides(found, runs)
     if n_sides == 1:
         means = {(*cell[:-1], None, cell[-1]): side for cell, side in known.items()}
-        return [_basis(keys, [side], scope) for keys, side in means.items()]
+        return [_make_basis(keys, [side], scope) for keys, side in means.items()]
     compared: dict[Keys, tuple[str | None, str | None]] = {
         (*group, other if side is None else side): (None if side is None else other, why)
-        for *group, side, other, why in sides(runs, baseline).iter_rows()
+        for *group, side, other, why in choose_sides(runs, baseline).iter_rows()
     }
     bases: list[Basis] = []
     for cell, side in known.items():
@@ -263,11 +263,11 @@ def measure_basis(
                 why = why or f"no run of {other} has such a figure"
                 bases.append(Basis(keys, None, notes=(f"Nothing to compare: {why}.",)))
             else:
-                bases.append(_basis(keys, [side, against], scope))
+                bases.append(_make_basis(keys, [side, against], scope))
     return bases
 
 
-def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
+def _plan_sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
     """Every cell's share in a plan, in the order of the cells."""
     import numpy as np
     import polars as pl
@@ -284,7 +284,7 @@ def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
         tuple(cell[key] for key in CELL): PlannedSide(
             own,
             *(None if np.isnan(part[at]) else float(part[at]) for at in NESTED),
-            now=_now(own),
+            now=_average_design(own),
             price=cell["cost_usd"],
             seconds=cell["time_seconds"],
         )
@@ -292,7 +292,7 @@ def _sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
     }
 
 
-def _now(evals: pl.DataFrame) -> Now:
+def _average_design(evals: pl.DataFrame) -> Now:
     """Evals, and how many runs and judgings they have on average."""
     runs, judgings = float(evals["n_runs"].sum()), float(evals["n_judgings"].sum())
     return evals.height, round(runs / evals.height), round(judgings / runs)
@@ -323,7 +323,7 @@ def _effect(side: PlannedSide, other: PlannedSide, *, rate: bool) -> tuple[int, 
     return pairs.height, max(spread - pairs.select((noise[0] + noise[1]).sort().mean()).item(), 0)
 
 
-def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
+def _make_basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
     """The basis for the mean of a side, or the paired delta of two.
 
     Without variances where what lies between evals is not known.
@@ -341,7 +341,7 @@ def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
         between, lacks = 0.0 if runs_seen else None, NO_SECOND_RUN
     _, n_runs, n_judgings = (max(sizes) for sizes in zip(*(side.now for side in both), strict=True))
     variances = None if between is None else Variances(between, tuple(noise))
-    silent = variances is not None and variances.none
+    silent = variances is not None and variances.are_zero
     alike = between == 0 and lacks != NO_SECOND_RUN
     seen = f"{n_evals:,} × {n_runs:,} runs"
     doubts = {
@@ -361,14 +361,14 @@ def _basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
         runs=None if runs_seen else n_runs,
         judgings=None if judges_seen else n_judgings,
         now=(n_evals, n_runs, n_judgings),
-        price=_sum([side.price for side in both]),
-        seconds=_sum([side.seconds for side in both]),
+        price=_sum_if_known([side.price for side in both]),
+        seconds=_sum_if_known([side.seconds for side in both]),
         baseline_mean=float(both[-1].evals["mean"].to_numpy().mean()),
         notes=tuple(notes[:1] if silent or between is None else notes),
     )
 
 
-def _sum(parts: list[float | None]) -> float | None:
+def _sum_if_known(parts: list[float | None]) -> float | None:
     """The sum, where every part is known."""
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None
@@ -395,7 +395,7 @@ class Wish:
     scope: Scope
     most: Now
 
-    def able(self, of: Designs) -> Array:
+    def can_answer(self, of: Designs) -> Array:
         """Whether designs can answer at all."""
         if self.n_sides > 1:
             return can_claim(of, self.scope, self.level)
@@ -410,12 +410,12 @@ class Wish:
             return np.full(len(of), np.nan)
         return variances.mde(of, self.scope, self.level, self.power)
 
-    def met(self, variances: Variances, of: Designs) -> Array:
+    def is_met_by(self, variances: Variances, of: Designs) -> Array:
         """Whether designs are sharp enough."""
         import numpy as np
 
         if self.n_sides < 2:
-            return self.able(of) & (variances.se(of) <= self.wanted)
+            return self.can_answer(of) & (variances.se(of) <= self.wanted)
         return np.nan_to_num(self.mde(variances, of), nan=np.inf) <= self.wanted
 
     @property
@@ -454,7 +454,7 @@ def cheapest_design(basis: Basis, variances: Variances, wish: Wish, rate: Rate) 
         for most, stays in zip(wish.most, fixed_numbers(basis, wish), strict=True)
     ]
     designs = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    designs = designs[wish.met(variances, designs)]
+    designs = designs[wish.is_met_by(variances, designs)]
     if not len(designs):
         return None
     cost = cost_of(designs, rate).round(9)
@@ -572,7 +572,7 @@ def plan(
 
     wish = Wish(
         n_sides=2 if target_se is None else 1,
-        wanted=_positive("target_se", target_se) or _positive("effect", effect),
+        wanted=_check_positive("target_se", target_se) or _check_positive("effect", effect),
         power=power,
         level=check_level(level),
         scope=scope,
@@ -633,7 +633,7 @@ def _design_columns(
     """The columns of the designs, and the answer in a sentence."""
     import numpy as np
 
-    rates = {name: _rate(basis, wish.n_sides, name, rate) for name, rate in given.items()}
+    rates = {name: _sum_rates(basis, wish.n_sides, name, rate) for name, rate in given.items()}
     counted = (wish.n_sides, 0 if basis.judgings else wish.n_sides)
     rated = (rate for rate in rates.values() if rate and any(rate))
     best = cheapest_design(basis, variances, wish, next(rated, counted))
@@ -641,7 +641,7 @@ def _design_columns(
     rows = list(vary_design(base, basis, wish))
     designs = np.array([design for design, _ in rows])
     changed = np.array([what for _, what in rows], dtype=object)
-    kept = wish.able(designs) | (np.arange(len(rows)) == 0) | (changed == AS_IT_WAS)
+    kept = wish.can_answer(designs) | (np.arange(len(rows)) == 0) | (changed == AS_IT_WAS)
     designs = designs[kept]
     mde = wish.mde(variances, designs)
     columns = dict(zip(("n_evals", "n_runs", "n_judgings"), designs.T, strict=True)) | {
@@ -654,7 +654,7 @@ def _design_columns(
     return columns | costs, _answer_wish(best, basis, wish)
 
 
-def _rate(basis: Basis, n_sides: int, name: str, given: Given) -> Rate | None:
+def _sum_rates(basis: Basis, n_sides: int, name: str, given: Given) -> Rate | None:
     """What runs and judgings take on all sides; None if that is not known."""
     run, judging = given
     seen = basis.price if name == "price_usd" else basis.seconds
@@ -674,7 +674,7 @@ def _answer_wish(best: Now | None, basis: Basis, wish: Wish) -> str:
     return f"No design up to {limits} would {wish.requirement}: this is {shown}."
 
 
-def _positive(name: str, value: float | None) -> float | None:
+def _check_positive(name: str, value: float | None) -> float | None:
     if value is not None and not (isfinite(value) and value > 0):
         raise ValueError(f"`{name}` has to be a number above 0: {value}.")
     return value

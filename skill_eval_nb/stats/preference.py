@@ -71,7 +71,7 @@ class Wins:
     ties: int
 
     @classmethod
-    def of(cls, winners: Iterable[str]) -> Wins:
+    def from_winners(cls, winners: Iterable[str]) -> Wins:
         """The wins of `A` over `B`."""
         counts = Counter(winners)
         return cls(counts[FIRST], counts[LAST], counts[TIE])
@@ -186,7 +186,7 @@ def preference(data: Any) -> Any:
 
     pairs: dict[tuple[Any, ...], Orders] = defaultdict(lambda: (Counter(), Counter()))
     left_out: Counter[tuple[Any, ...]] = Counter()
-    for *suite, eval_, pair, first, second, winner in _seen(data).iter_rows():
+    for *suite, eval_, pair, first, second, winner in _read_comparisons(data).iter_rows():
         if None in (first, second, winner) or first == second:
             left_out[*suite] += 1
             continue
@@ -198,7 +198,7 @@ def preference(data: Any) -> Any:
     named = {key[:2] for key in groups}
     groups |= {(*suite, None, None): [] for suite in left_out if suite not in named}
     rows = [
-        dict(zip(KEYS, key, strict=True)) | {"n_left_out": left_out[key[:2]]} | _figures(own)
+        dict(zip(KEYS, key, strict=True)) | {"n_left_out": left_out[key[:2]]} | _count_wins(own)
         for key, own in groups.items()
     ]
     whole, real = pl.Int64, pl.Float64
@@ -210,7 +210,7 @@ def preference(data: Any) -> Any:
     return like(data, in_order(pl.DataFrame(rows, schema), **names))
 
 
-def _seen(data: Any) -> pl.DataFrame:
+def _read_comparisons(data: Any) -> pl.DataFrame:
     """One row a comparison: SUITE, eval, pair, first, second, winner.
 
     Raises:
@@ -248,12 +248,12 @@ def _seen(data: Any) -> pl.DataFrame:
         )
         .group_by(*SUITE, "comparison")
         .agg(pl.col("eval").first(), pl.col("pair").first(), *parts, winner.first())
-        .with_columns(_behind(FIRST).alias("first"), _behind(LAST).alias("second"))
+        .with_columns(_name_side(FIRST).alias("first"), _name_side(LAST).alias("second"))
         .select(*SUITE, "eval", *PLAIN)
     )
 
 
-def _behind(side_: str) -> pl.Expr:
+def _name_side(side_: str) -> pl.Expr:
     """What a side is called by what differs: its configuration, its version, or both."""
     import polars as pl
 
@@ -271,7 +271,7 @@ def _behind(side_: str) -> pl.Expr:
     )
 
 
-def _figures(pairs: Sequence[tuple[str, Orders]]) -> dict[str, Any]:
+def _count_wins(pairs: Sequence[tuple[str, Orders]]) -> dict[str, Any]:
     """All columns but KEYS and `n_left_out`, of two sides."""
     winners: dict[str, list[str]] = defaultdict(list)
     for eval_, orders in pairs:
@@ -289,8 +289,8 @@ def _figures(pairs: Sequence[tuple[str, Orders]]) -> dict[str, Any]:
         "n_repeated": len(repeated),
         "n_both_orders": len(both),
         "n_evals": len(winners),
-        **Wins.of(won for own in winners.values() for won in own).columns(),
-        **Wins.of(map(majority, winners.values())).columns(OF_EVALS),
+        **Wins.from_winners(won for own in winners.values() for won in own).columns(),
+        **Wins.from_winners(map(majority, winners.values())).columns(OF_EVALS),
         "repetition_stability": (
             fmean(max(seen.values()) / seen.total() for seen in repeated) if repeated else None
         ),

@@ -16,7 +16,7 @@ from skill_eval_nb.text import as_label, with_sign
 from .audit import CONSISTENCY, HAIR, rounding_of
 from .confounds import DECIDED
 from .overview import compare_page
-from .pairing import choose
+from .pairing import choose_baseline
 from .values import (
     ITERATION,
     MODEL,
@@ -94,7 +94,7 @@ def _claims_of(
     """What a file claims, of one agent: metric and side to the row that states it."""
     *home, path, agent = file
     sides = dict.fromkeys(side for own in metrics.values() for side in own if side != DELTA)
-    baseline, _ = choose(sides)
+    baseline, _ = choose_baseline(sides)
     others = [side for side in sides if side != baseline]
     for metric, own in metrics.items():
         if metric in NO_CLAIMS:

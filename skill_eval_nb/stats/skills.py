@@ -30,7 +30,7 @@ from .values import (
     values_of,
     worth_having,
 )
-from .verdict import LEANS, NO_LEAN, Row, beyond_comes_first, sentence, take_back, verdict
+from .verdict import LEANS, NO_LEAN, Row, beyond_comes_first, decide_verdict, sentence, take_back
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,9 +57,9 @@ def measure_skills(ws: Workspace, level: float = 0.95) -> pl.DataFrame:
     import polars as pl
 
     part = take_newest(ws)
-    these = _answer(part, "suite", level)
+    these = _first_deltas(part, "suite", level)
     unsaid = (pl.col("verdict") == "too few runs") & (pl.col("n_evals") >= fewest_moved(level))
-    beyond = _answer(_narrow(part, these.filter(unsaid)), "population", level)
+    beyond = _first_deltas(_narrow(part, these.filter(unsaid)), "population", level)
     wide = {tuple(row[name] for name in (*GROUP, *SIDES)): row for row in beyond.to_dicts()}
     rows: list[Row] = []
     for row in these.to_dicts():
@@ -110,7 +110,7 @@ def _narrow(ws: Workspace, keys: pl.DataFrame) -> Workspace:
     return Workspace.from_tables(tables, ws.path)
 
 
-def _answer(ws: Workspace, scope: Any, level: float) -> pl.DataFrame:
+def _first_deltas(ws: Workspace, scope: Any, level: float) -> pl.DataFrame:
     """The rows of `deltas` with `designs`: of each skill its first configuration that is paired."""
     import polars as pl
 
@@ -232,7 +232,7 @@ def _average_skills(against: str, rows: Sequence[Row], level: float) -> OverSkil
         _compare_skills(able, level, name) for name in ("estimate", "estimate_with_errors")
     )
     n, worth = len({row["skill"] for row in able}), worth_having(HEADLINE, None)
-    word, counted = (verdict(each, HEADLINE, worth)[0] for each in (found, failed))
+    word, counted = (decide_verdict(each, HEADLINE, worth)[0] for each in (found, failed))
     if word != counted:
         worse_p = max(each.p or 0.0 for each in (found, failed))
         word, found = ERRORS_DECIDE, replace(found, low=None, high=None, p=worse_p)

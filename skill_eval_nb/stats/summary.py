@@ -82,7 +82,7 @@ def summarize(data: Any) -> Any:
         pl.len().cast(pl.Int64).alias("n_runs"),
         (pl.col("status") == "errored").sum().cast(pl.Int64).alias("n_errored"),
     )
-    figures = _figures(runs, scores_of(data))
+    figures = _summarize_metrics(runs, scores_of(data))
     known = figures.filter(pl.col("mean").is_not_null() | (pl.col("metric") == "pass_rate"))
     summary = (
         counts.join(known.select(*GROUP[:2], "metric").unique(), on=GROUP[:2], nulls_equal=True)
@@ -91,10 +91,10 @@ def summarize(data: Any) -> Any:
         .select(*keys, "metric", *STATISTICS, "n_runs", "n_errored")
     )
     names = dict.fromkeys(GROUP, natural)
-    return in_order(summary, **names, configuration=side, metric=place)
+    return in_order(summary, **names, configuration=side, metric=metric_order)
 
 
-def _figures(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+def _summarize_metrics(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """The STATISTICS of every metric of every configuration."""
     import polars as pl
 
@@ -108,7 +108,7 @@ def _figures(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([figures, consistency(efficiency)])
 
 
-def place(metric: str) -> Key:
+def metric_order(metric: str) -> Key:
     """A sorting key for metrics: those of ORDER first and as there, then the others by name."""
     known = metric in ORDER
     return (not known, ORDER.index(metric) if known else natural(metric))
@@ -218,7 +218,7 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
     )
     counts = evals.select("n_passed", "n_runs").unique()
     chances = pl.DataFrame(
-        [(c, n, many, *_chances(c, n, many)) for c, n in counts.iter_rows() for many in wanted],
+        [(c, n, many, *_pass_at_k(c, n, many)) for c, n in counts.iter_rows() for many in wanted],
         {
             **dict.fromkeys(("n_passed", "n_runs", "k"), pl.Int64),
             **dict.fromkeys(("pass_at_k", "pass_hat_k"), pl.Float64),
@@ -232,10 +232,10 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
     return in_order(by_eval, **order).select(columns)
 
 
-def _chances(c: int, n: int, k: int) -> tuple[float | None, float | None]:
+def _pass_at_k(c: int, n: int, k: int) -> tuple[float | None, float | None]:
     """pass@k and pass^k for c passes in n runs.
 
-    >>> _chances(c=1, n=3, k=2), _chances(c=1, n=3, k=4)
+    >>> _pass_at_k(c=1, n=3, k=2), _pass_at_k(c=1, n=3, k=4)
     ((0.6666666666666667, 0.0), (None, None))
     """
     if k > n:

@@ -59,7 +59,7 @@ def seen_of(data: Any) -> pl.DataFrame:
     """
     columns = getattr(data, "columns", None)
     attempts = columns is not None and "outcome" in columns
-    seen = _attempts(data) if attempts else _queries_with_counts(data)
+    seen = _read_attempts(data) if attempts else _queries_with_counts(data)
     return in_order(seen, **dict.fromkeys(SUITE, natural))
 
 
@@ -75,13 +75,13 @@ def partition_queries(
     return [(own.select(keys).row(0, named=True), own) for own in groups]
 
 
-def total(queries: pl.DataFrame, *counts: str) -> int | None:
+def sum_counts(queries: pl.DataFrame, *counts: str) -> int | None:
     """Runs of these outcomes over the queries; None if nobody counted."""
     known = [int(queries[name].sum()) for name in counts if queries[name].count()]
     return sum(known) if known else None
 
 
-def _attempts(data: Any) -> pl.DataFrame:
+def _read_attempts(data: Any) -> pl.DataFrame:
     import narwhals as nw
     import polars as pl
 
@@ -131,7 +131,7 @@ def _queries_with_counts(data: Any) -> pl.DataFrame:
         .group_by(*SUITE, *QUERY, maintain_order=True)
         .agg(
             pl.col("tags", "split", "stated").drop_nulls().first(),
-            *(_sum(name) for name in SCORED),
+            *(_sum_if_known(name) for name in SCORED),
             pl.col("odd").any(),
         )
         .with_columns(
@@ -143,7 +143,7 @@ def _queries_with_counts(data: Any) -> pl.DataFrame:
     )
 
 
-def _sum(name: str) -> pl.Expr:
+def _sum_if_known(name: str) -> pl.Expr:
     """The sum, null if nothing is known."""
     import polars as pl
 
@@ -202,7 +202,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
 
     hit, missed = map(pl.col, SCORED)
     rate = pl.col("rate")
-    low, high = wilson(hit, hit + missed, check_level(level))
+    low, high = wilson_interval(hit, hit + missed, check_level(level))
     right = pl.when("should_trigger").then(rate).otherwise(1 - rate)
     plain = pl.element().str.to_lowercase().str.replace_all("[-_ ]+", " ").str.strip_chars()
     near = pl.col("tags").list.eval(plain).list.contains(NEAR_MISS)  # also of `Near-Miss`
@@ -218,7 +218,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
         low.alias("low"),
         high.alias("high"),
         *COUNTS,
-        reaches(threshold).alias("triggers"),
+        reaches_threshold(threshold).alias("triggers"),
         pl.when(pl.col("should_trigger").is_not_null()).then(right).alias("right"),
         ((rate > 0) & (rate < 1)).alias("flips"),
         instead.alias("instead"),
@@ -226,7 +226,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
     return like(data, answered)
 
 
-def reaches(threshold: float) -> pl.Expr:
+def reaches_threshold(threshold: float) -> pl.Expr:
     """Whether a query triggers, by its `rate`; null without one.
 
     Raises:
@@ -239,12 +239,12 @@ def reaches(threshold: float) -> pl.Expr:
     return pl.col("rate") >= threshold - 1e-9
 
 
-def wilson(hits: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
+def wilson_interval(hits: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
     """Wilson's score interval of the rate hits / n (JASA 22, 1927); null if n is 0 or null.
 
     >>> import polars as pl
     >>> counts = pl.DataFrame({"hits": [0, 2, 3, 0], "n": [3, 3, 3, 0]})
-    >>> low, high = wilson(pl.col("hits"), pl.col("n"), level=0.95)
+    >>> low, high = wilson_interval(pl.col("hits"), pl.col("n"), level=0.95)
     >>> counts.select(low.round(3).alias("low"), high.round(3).alias("high")).rows()
     [(0.0, 0.561), (0.208, 0.939), (0.439, 1.0), (None, None)]
     """
@@ -311,7 +311,7 @@ def _query_outcome(threshold: float) -> pl.Expr:
     """What a query counts as, one of OUTCOMES: `verdict`."""
     import polars as pl
 
-    triggers = reaches(threshold)
+    triggers = reaches_threshold(threshold)
     hit, missed, errored, absent = map(pl.lit, OUTCOMES)
     scored = pl.when(triggers).then(hit).when(~triggers).then(missed)
     return scored.when(pl.col(COUNTS[2]) > 0).then(errored).otherwise(absent).alias("verdict")
@@ -323,7 +323,7 @@ def _class_rows(queries: pl.DataFrame, should: bool | None) -> list[Row]:
         return []
     verdicts = Counter(queries["verdict"])
     asked = [verdicts[outcome] for outcome in OUTCOMES]
-    runs = [total(queries, name) if queries.height else 0 for name in COUNTS]
+    runs = [sum_counts(queries, name) if queries.height else 0 for name in COUNTS]
     scored, scored_runs = sum(asked[:2]), sum(filter(None, runs[:2]))
     rows: list[Row] = []
     for at, outcome in enumerate(OUTCOMES):
@@ -417,7 +417,7 @@ def _doubt_queries(queries: pl.DataFrame) -> Iterator[Doubt]:
 
 
 def _say_no_results(queries: pl.DataFrame) -> str:
-    errored, absent = (total(queries, name) for name in COUNTS[2:])
+    errored, absent = (sum_counts(queries, name) for name in COUNTS[2:])
     what = f"No run of {count(queries.height, 'query')} tells whether the skill is picked up: "
     if errored:
         return f"{what}{count(errored, 'run')} errored{_reason(queries)}. Mend that and run again."
@@ -434,7 +434,7 @@ def _one_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterat
 
 
 def _why_never(positives: pl.DataFrame) -> str:
-    opened = _others(positives)
+    opened = _count_other_skills(positives)
     if len(opened) == 1:
         return (
             f"Wherever a skill was opened it was {in_quotes(min(opened))}, which "
@@ -447,7 +447,7 @@ def _why_never(positives: pl.DataFrame) -> str:
 
 
 def _doubt_shadowed(positives: pl.DataFrame) -> Iterator[Doubt]:
-    opened, missed = _others(positives), total(positives, SCORED[1]) or 0
+    opened, missed = _count_other_skills(positives), sum_counts(positives, SCORED[1]) or 0
     often = opened.total()
     if len(opened) == 1 and often >= max(FEW_MISSES, missed / 2):
         what = f"{often:,} of {count(missed, 'run')} that should have triggered opened "
@@ -459,8 +459,8 @@ def _doubt_runs(queries: pl.DataFrame) -> Iterator[Doubt]:
     """Runs that no rate rests on, and too few to make one."""
     import polars as pl
 
-    scored = total(queries, *SCORED) or 0
-    errored, absent = (total(queries, name) or 0 for name in COUNTS[2:])
+    scored = sum_counts(queries, *SCORED) or 0
+    errored, absent = (sum_counts(queries, name) or 0 for name in COUNTS[2:])
     begun = scored + errored
     if errored > MANY_ERRORED * begun:
         what = f"{errored:,} of {count(begun, 'run')} errored{_reason(queries)}. "
@@ -487,7 +487,7 @@ def _doubt_statements(queries: pl.DataFrame) -> Iterator[Doubt]:
         yield "contradictory", False, what + "These are not counted: mend the file."
 
 
-def _others(positives: pl.DataFrame) -> Counter[str]:
+def _count_other_skills(positives: pl.DataFrame) -> Counter[str]:
     """The other skills that were opened, each by the runs that opened it first."""
     return Counter(name for own in positives["others"] for name in own if name is not None)
 
@@ -502,7 +502,7 @@ SCORES = ("precision", "recall", "f1", "accuracy")
 DRAWS = 2000
 
 
-def scores(
+def estimate_scores(
     positives: Array, negatives: Array, level: float
 ) -> list[tuple[float | None, float | None, float | None]]:
     """SCORES, each with its interval, from the queries of both classes; None where there is none.
@@ -529,7 +529,7 @@ def scores(
         level: of the intervals.
 
     >>> import numpy as np
-    >>> found = scores(np.array([[1, 1]] * 10), np.array([[0, 1]] * 10), 0.95)
+    >>> found = estimate_scores(np.array([[1, 1]] * 10), np.array([[0, 1]] * 10), 0.95)
     >>> [(round(low, 1), high) for _, low, high in found]
     [(0.7, 1.0), (0.7, 1.0), (0.8, 1.0), (0.8, 1.0)]
     """
@@ -651,7 +651,7 @@ def trigger_scores(
     if by not in (None, "split"):
         raise no_such("way to part queries, `by`,", by, ["split"])
     keys = [*SUITE, *filter(None, [by])]
-    parts = partition_queries(data, keys, reaches(threshold).alias("triggers"))
+    parts = partition_queries(data, keys, reaches_threshold(threshold).alias("triggers"))
     rows = [of | _score_row(own, level) for of, own in parts]
     figures = [
         f"{prefix}{name}{end}" for prefix in ("", OF_RUNS) for name in SCORES for end in ENDS
@@ -677,7 +677,7 @@ def _score_row(queries: pl.DataFrame, level: float) -> Row:
     figures: Row = {}
     for prefix, both in counted.items():
         positives, negatives = (own.select(both).to_numpy() for own in classes)
-        for name, own in zip(SCORES, scores(positives, negatives, level), strict=True):
+        for name, own in zip(SCORES, estimate_scores(positives, negatives, level), strict=True):
             figures |= {f"{prefix}{name}{end}": own[at] for at, end in enumerate(ENDS)}
     return {
         **figures,
@@ -686,6 +686,6 @@ def _score_row(queries: pl.DataFrame, level: float) -> Row:
         "n_negative": classes[1].height,
         "n_unlabelled": queries.height - labelled.height,
         "n_unmeasured": labelled.height - measured.height,
-        "n_runs": total(measured, *SCORED),
-        **{name: total(queries, name) for name in COUNTS[2:]},
+        "n_runs": sum_counts(measured, *SCORED),
+        **{name: sum_counts(queries, name) for name in COUNTS[2:]},
     }

@@ -264,7 +264,7 @@ def runs_of(data: Any) -> pl.DataFrame:
 
     if not _has(data, "dimension"):
         runs = frame_of(data, "runs")
-        return runs.with_columns(*stand_in_keys(), *(finite(metric) for metric in METRICS))
+        return runs.with_columns(*stand_in_keys(), *(keep_finite(metric) for metric in METRICS))
     runs = scores_of(data).select(*RUN, *MODEL).unique()
     nothing = (pl.lit(None, pl.Float64).alias(metric) for metric in METRICS)
     details = (name for name in RUN_DETAILS if name not in MODEL)
@@ -274,7 +274,7 @@ def runs_of(data: Any) -> pl.DataFrame:
 
 
 @remember
-def _places(data: Any) -> pl.DataFrame:
+def _number_iterations(data: Any) -> pl.DataFrame:
     """Where each iteration stands among those of its skill: ITERATION, place."""
     import polars as pl
 
@@ -291,7 +291,7 @@ def order_answer(data: Any, frame: pl.DataFrame) -> pl.DataFrame:
     """`frame`, which is in natural order, with the newest iteration of `data` last."""
     import polars as pl
 
-    places = _places(data)
+    places = _number_iterations(data)
     placed = frame.select(ITERATION).join(
         places, ITERATION, how="left", nulls_equal=True, maintain_order="left"
     )
@@ -327,7 +327,7 @@ def judged_scores(data: Any) -> pl.DataFrame:
     judged = not is_table(data) or _has(data, "dimension")
     scores = rows_of_runs(data, "rubric_scores")
     return (scores if judged else scores.clear()).with_columns(
-        finite("score"),
+        keep_finite("score"),
         pl.format(f"{RUBRIC}{{}}", "dimension").alias("metric"),
     )
 
@@ -467,12 +467,12 @@ def run_key(row: Any) -> tuple[Any, ...]:
     return tuple(row[name] for name in RUN)
 
 
-def models(runs: pl.DataFrame) -> list[Model]:
+def list_models(runs: pl.DataFrame) -> list[Model]:
     """The models that are told apart, as `Workspace.select` takes them; [()] if none are.
 
     >>> import polars as pl
     >>> runs = pl.DataFrame({"configuration": ["a"] * 3, "executor_model": ["b", "a", None]})
-    >>> models(runs_of(runs))
+    >>> list_models(runs_of(runs))
     [(('executor_model', 'a'),), (('executor_model', 'b'),), (('executor_model', None),)]
     """
     import polars as pl
@@ -591,7 +591,7 @@ def stand_in_keys() -> list[pl.Expr]:
     ]
 
 
-def finite(column: str) -> pl.Expr:
+def keep_finite(column: str) -> pl.Expr:
     """The column, null if it holds no finite number."""
     import polars as pl
 

@@ -9,7 +9,7 @@ from skill_eval_nb.documents.sides import UNSTATED
 
 from .confounds import is_judged
 from .pairing import side
-from .summary import place
+from .summary import metric_order
 from .values import (
     EVAL,
     GROUP,
@@ -129,9 +129,7 @@ how many of these another scored, too; the offset's squared standard error by th
 """
 
 
-def remove_severity(
-    judgings: pl.DataFrame,
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def remove_severity(judgings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Runs as `by_run` has them, without the severity of their judges.
 
     And their cells with JUDGED, and a row a cell × `judge` with SEVERITY_OF.
@@ -276,7 +274,7 @@ def mean_squares(evals: pl.DataFrame, n_cells: int, judges: Array) -> MeanSquare
 
     cell = evals["cell"].to_numpy()
     spread, lost, factor = judges.T
-    own, scale = _sums(evals, cell, n_cells)
+    own, scale = _sum_evals(evals, cell, n_cells)
     total = _per_cell(own, cell, n_cells)
     ms, df = _mean_squares(total, lost)
     ms = np.where(ms < DUST * scale[:, None], 0.0, ms)
@@ -298,7 +296,7 @@ def _per_cell(values: Array, cell: Array, n_cells: int) -> Array:
     return np.column_stack(columns).astype(float)  # sums of nothing come as whole numbers
 
 
-def _sums(evals: pl.DataFrame, cell: Array, n_cells: int) -> tuple[Array, Array]:
+def _sum_evals(evals: pl.DataFrame, cell: Array, n_cells: int) -> tuple[Array, Array]:
     """What each eval adds to the sums of its cell, and the cell's mean square from the centre.
 
     With n_ij scores of run j of eval i, and t_i how far the eval's level is from that of its
@@ -400,11 +398,11 @@ class Estimated:
     judges: pl.DataFrame
 
 
-def estimate(judgings: pl.DataFrame) -> Estimated:
+def estimate_components(judgings: pl.DataFrame) -> Estimated:
     """The components behind the scores or figures that `judgings_of` gives."""
     import polars as pl
 
-    runs, crossed, each = _runs(judgings)
+    runs, crossed, each = _adjusted_runs(judgings)
     evals = by_eval(runs)
     rubric, metrics = pl.col("metric").str.starts_with(RUBRIC), judgings["metric"].unique()
     cells = (
@@ -424,14 +422,14 @@ def estimate(judgings: pl.DataFrame) -> Estimated:
         )
     )
     names = dict.fromkeys(GROUP, natural)
-    cells = in_order(cells, **names, configuration=side, metric=place)
+    cells = in_order(cells, **names, configuration=side, metric=metric_order)
     numbers = cells.select(CELL).with_row_index("cell")
     evals = evals.join(numbers, on=CELL, nulls_equal=True, maintain_order="left")
     judges = cells.select(pl.col(JUDGED).fill_null(0)).to_numpy()
     return Estimated(cells, evals, mean_squares(evals, cells.height, judges), each)
 
 
-def _runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def _adjusted_runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """What `remove_severity` gives, and the runs of cells with one judge as they are."""
     import polars as pl
 
@@ -658,7 +656,7 @@ def variance(data: Any, metric: str | None = None, *, level: float = 0.95) -> An
     import polars as pl
 
     level = check_level(level)
-    known = estimate(judgings_of(data, metric))
+    known = estimate_components(judgings_of(data, metric))
     found, figures = known.found, {"raw": known.found.components}
     figures["low"], figures["high"] = component_bounds(found, level)
     figures["share_low"], figures["share_high"] = share_bounds(found, level)
@@ -733,7 +731,7 @@ def judge_severity(data: Any, metric: str | None = None, *, level: float = 0.95)
     from scipy import special
 
     level = check_level(level)
-    found = estimate(judgings_of(data, metric))
+    found = estimate_components(judgings_of(data, metric))
     noise = found.cells.select(CELL).with_columns(
         pl.Series("ms", found.found.ms[:, JUDGE_PART]),
         pl.Series("t", special.stdtrit(found.found.df[:, JUDGE_PART], (1 + level) / 2)),

@@ -56,7 +56,7 @@ def in_words(value: float, metric: str, write: Callable[[float], str] = figure) 
     return write(100 * value if unit == "rate" else value) + BEHIND.get(unit, "")
 
 
-def verdict(
+def decide_verdict(
     found: PairedResult,
     metric: str,
     worth: float | None,
@@ -105,9 +105,9 @@ def verdict(
 def sentence(word: str | None, metric: str, who: str, where: str) -> str:
     """A verdict as a sentence, without a full stop.
 
-    >>> sentence("helps", "pass_rate", "with_skill", these(3))
+    >>> sentence("helps", "pass_rate", "with_skill", these_evals(3))
     'with_skill helps on these 3 evals'
-    >>> sentence("hurts", "tokens", "with_skill", these(1))
+    >>> sentence("hurts", "tokens", "with_skill", these_evals(1))
     'with_skill uses more tokens on this eval'
     """
     if word is None and better(metric) is None:
@@ -126,7 +126,7 @@ def word_of(word: str | None, metric: str) -> str | None:
     return does[word == "helps"] if does is not None and word in ("helps", "hurts") else word
 
 
-def these(n: int) -> str:
+def these_evals(n: int) -> str:
     """The evals that were run, in a sentence."""
     return "this eval" if n == 1 else f"these {n:,} evals"
 
@@ -203,7 +203,7 @@ def say_answer(suite: Row, beyond: Row, title: str = "Pass rate") -> Answer:
         return Answer(suite, [none], "", [])
     claims = [
         Claim(row, sentence(row["verdict"], row["metric"], who, where), f"{title}: {row['reason']}")
-        for row, where in ((suite, these(suite["n_evals"])), (beyond, TASKS))
+        for row, where in ((suite, these_evals(suite["n_evals"])), (beyond, TASKS))
     ]
     if beyond_comes_first(suite, beyond):
         claims.reverse()
@@ -239,7 +239,7 @@ def say_lean(row: Row) -> str:
     does = "leans neither way" if row["lean"] == NO_LEAN else row["lean"]
     return (
         f"{BORROWED}, {as_label(row['configuration'], 60)} {does}: {estimate} pp ({low} to "
-        f"{high}) on {these(row['n_evals'])}; {row['improved']} improved."
+        f"{high}) on {these_evals(row['n_evals'])}; {row['improved']} improved."
     )
 
 
@@ -306,9 +306,9 @@ class _Sentence:
         found = self.found
         suite = found.scope == "suite"
         weighted = ", weighted" if found.weighted else ""
-        where = (
-            f"{these(found.n_evals)}{weighted}" if suite else f"{TASKS} ({self._evals()}{weighted})"
-        )
+        where = f"{these_evals(found.n_evals)}{weighted}"
+        if not suite:
+            where = f"{TASKS} ({self._evals()}{weighted})"
         p = "" if found.p is None else f", exact p {chance(found.p)}"
         if p and self.adjusted is not None and self.adjusted.p != found.p:
             p += f" ({chance(self.adjusted.p).removeprefix('= ')} adjusted)"
@@ -327,7 +327,7 @@ class _Sentence:
         least = max(found.least_p, least_p)
         alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
         adjusted = "" if alone else ", once the other figures are allowed for,"
-        of = self._evals() if found.scope == "population" else self._runs()
+        of = self._evals() if found.scope == "population" else self._count_runs()
         clearest = f"the clearest result that {of} with these values could give{adjusted}"
         return f"{self.figures()}; even {clearest} {say_luck(least)}{self._asked_for()}"
 
@@ -367,7 +367,7 @@ class _Sentence:
         of = "" if families is None else f" in {count(families, 'family')}"
         return count(self.found.n_evals, "eval") + of
 
-    def _runs(self) -> str:
+    def _count_runs(self) -> str:
         """Evals × runs a side where every eval could have as many, else both sides' runs."""
         n, (runs, other) = self.found.n_evals, self.found.runs
         if runs != other or runs % n:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from skill_eval_nb.stats import deltas, deltas_by_eval
-from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.pairing import choose_baseline
 from skill_eval_nb.tables.columns import to_pandas
 from tests.stats.made import (
     SIDES,
@@ -211,7 +211,7 @@ def test_families_of_evals_are_counted_as_one() -> None:
 def test_the_baseline_is_told_by_its_name_in_any_order(
     configurations: list[str], baseline: str | None
 ) -> None:
-    answers = {choose(order) for order in permutations(configurations)}
+    answers = {choose_baseline(order) for order in permutations(configurations)}
     assert len(answers) == 1
     chosen, why = answers.pop()
     assert chosen == baseline

@@ -10,13 +10,13 @@ from scipy import stats
 from skill_eval_nb.stats import inference
 from skill_eval_nb.stats.inference import (
     Cells,
-    deals,
     exact_p,
     exact_tests,
     least_p,
+    permute_within_evals,
     run_noise,
     studentised_p,
-    tango,
+    tango_interval,
 )
 from tests.stats.made import doubled_tail, every_deal
 
@@ -85,7 +85,7 @@ def test_labels_are_dealt_out_for_all_figures_of_a_run_at_once() -> None:
         for chosen in [[*combinations(range(6), 3)]]
     ]
     every = np.array([(one + other) / 2 for one, other in product(*each)])
-    found = deals([(runs, 3) for runs in evals])
+    found = permute_within_evals([(runs, 3) for runs in evals])
     assert found[0] == pytest.approx(every[0])
     assert abs(found[:, None] - every).max(axis=2).min(axis=1).max() < 1e-9
     assert len(np.unique(found.round(9), axis=0)) > 0.9 * len(np.unique(every.round(9), axis=0))
@@ -174,16 +174,16 @@ def test_one_eval_is_welchs_interval_and_a_single_run_is_lent_the_noise_of_other
 
 def test_tangos_interval_as_published() -> None:
     """Fagerland, Lydersen and Laake 2014 (Statistics in Medicine 33), airway data: 1, 1, 7, 12."""
-    assert tango(1, 7, 21, 0.95) == pytest.approx((-0.517, -0.026), abs=5e-4)
+    assert tango_interval(1, 7, 21, 0.95) == pytest.approx((-0.517, -0.026), abs=5e-4)
 
 
 @pytest.mark.parametrize(("better", "worse"), [(0, 0), (8, 0), (0, 8), (3, 0)])
 def test_tangos_interval_at_the_edge_is_never_a_point(better: int, worse: int) -> None:
-    low, high = tango(better, worse, 8, 0.95)
+    low, high = tango_interval(better, worse, 8, 0.95)
     assert -1 <= low < (better - worse) / 8 + 1e-12
     assert (better - worse) / 8 - 1e-12 < high <= 1
     assert high - low > 0.3
-    assert tango(worse, better, 8, 0.95) == pytest.approx((-high, -low))
+    assert tango_interval(worse, better, 8, 0.95) == pytest.approx((-high, -low))
 
 
 # ── power ──────────────────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
 from skill_eval_nb.stats import plan
-from skill_eval_nb.stats.inference import detectable, exact_p
+from skill_eval_nb.stats.inference import detectable_effect, exact_p
 from skill_eval_nb.stats.plan import Variances
 from tests.stats.made import SIDES, Row, drawn, examples, plain, runs_table, scores_of, two_sides
 
@@ -143,7 +143,9 @@ def test_standard_errors_and_effects_of_the_reference_points() -> None:
     assert found == pytest.approx(list(WORKED.values()), abs=6e-4)
     variances = Variances(0.2**2, ((0.25**2, 0.0),) * 2)
     points = designs(*((evals, runs, 1) for evals, runs in DETECTABLE))
-    found = variances.se(points) * detectable(1.0, variances.freedom(points, "population"))
+    found = variances.se(points) * detectable_effect(
+        1.0, variances.degrees_of_freedom(points, "population")
+    )
     assert found.round(2).tolist() == list(DETECTABLE.values())
     assert variances.mde(points, "population", 0.95)[2:] == pytest.approx(found[2:])
 
@@ -166,11 +168,13 @@ def test_smallest_detectable_effect_is_that_of_statsmodels(evals: int) -> None:
 
 def test_degrees_of_freedom_of_these_evals_are_those_of_welch_over_all_cells() -> None:
     variances = Variances(0.0, ((0.2, 0.1), (0.9, 0.0)))
-    found = variances.freedom(designs((4, 3, 2)), "suite")
+    found = variances.degrees_of_freedom(designs((4, 3, 2)), "suite")
     cells = [0.25 / 3] * 4 + [0.9 / 3] * 4
     assert found[0] == pytest.approx(sum(cells) ** 2 / sum(part**2 / 2 for part in cells))
     alike = Variances(0.0, ((0.5, 0.0),) * 2)
-    assert alike.freedom(designs((4, 3, 1)), "suite")[0] == pytest.approx(2 * 4 * (3 - 1))
+    assert alike.degrees_of_freedom(designs((4, 3, 1)), "suite")[0] == pytest.approx(
+        2 * 4 * (3 - 1)
+    )
 
 
 # ── measured ─────────────────────────────────────────────────────────────────────────────────────

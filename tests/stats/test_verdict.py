@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from skill_eval_nb.stats.comparison import compare
-from skill_eval_nb.stats.inference import Adjusted, Sides, exact_p, tango, typical_values
-from skill_eval_nb.stats.verdict import SAYS, verdict
+from skill_eval_nb.stats.inference import Adjusted, Sides, exact_p, tango_interval, typical_values
+from skill_eval_nb.stats.verdict import SAYS, decide_verdict
 from tests.stats.made import doubled_tail, every_deal, every_flip
 
 
@@ -32,7 +32,7 @@ def test_tasks_like_these_are_a_paired_t_and_a_sign_flip() -> None:
     assert compare(evals, "population", reach=margin).margin is None
     single: Sides = [([1], [0])] * 5 + [([0], [1])] + [([1], [1])] * 4  # which pass or fail
     found = compare(single, "population")
-    assert (found.low, found.high) == tango(5, 1, 10, 0.95)
+    assert (found.low, found.high) == tango_interval(5, 1, 10, 0.95)
     assert found.p == pytest.approx(stats.binomtest(5, 6).pvalue)
 
 
@@ -70,7 +70,7 @@ def test_turning_the_sides_turns_everything(evals, scope) -> None:
 
 
 def told(evals, metric="pass_rate", scope="suite", worth=0.05, level=0.95, adjusted=None):
-    return verdict(compare(evals, scope, level), metric, worth, adjusted)
+    return decide_verdict(compare(evals, scope, level), metric, worth, adjusted)
 
 
 @settings(max_examples=60)

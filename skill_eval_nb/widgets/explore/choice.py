@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats.overview import overview, overview_by_eval
-from skill_eval_nb.stats.pairing import UNSTATED, choose, side, swap_iterations
+from skill_eval_nb.stats.pairing import UNSTATED, choose_baseline, side, swap_iterations
 from skill_eval_nb.stats.values import (
     EVAL,
     HEADLINE,
@@ -21,7 +21,7 @@ from skill_eval_nb.stats.values import (
     Model,
     headline_of,
     in_order,
-    models,
+    list_models,
     natural,
     no_such,
     of_model,
@@ -164,7 +164,7 @@ def _suite_of(
     known = own.select(pl.col(METRICS).cast(pl.Float64).is_finite().any()).row(0, named=True)
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
     compared = tuple(sorted(_compared_iterations(own), key=names.index))
-    distinct = models(own)
+    distinct = list_models(own)
     last = set(compared[-1:])
     best = [model for model in distinct if _compared_iterations(of_model(own, model)) & last]
     return SkillRuns(
@@ -341,7 +341,7 @@ def _choose_sides(
     other = baseline if baseline in names and baseline not in (own, UNSTATED) else None
     if other is None:
         left = [name for name in names if name != own]
-        other = choose(left)[0] if left else None
+        other = choose_baseline(left)[0] if left else None
     if own is None:
         left = [name for name in names if name != other]
         own = WITH_SKILL if WITH_SKILL in left else next(iter(left), None)

@@ -9,7 +9,7 @@ from typing import Any
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
-from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.pairing import choose_baseline
 from skill_eval_nb.stats.values import better, headline_of, model_name, natural
 from skill_eval_nb.stats.verdict import TASKS, Row, say_answer, word_of
 from skill_eval_nb.text import as_label, count
@@ -163,7 +163,7 @@ def word(found: Row) -> Node:
 def why_none(look: Look) -> str:
     """Why two sides cannot be compared, and what to do."""
     if not look.compares:
-        why = choose(look.suite.configurations)[1] or "only one side was run here"
+        why = choose_baseline(look.suite.configurations)[1] or "only one side was run here"
         return f"{as_label(why[0].upper() + why[1:], 300)}. Choose a baseline above, or run one."
     own, other = (as_label(name, 40) for name in look.choice.sides)
     return f"No eval has a run of {own} and one of {other} here."

@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.stats.checks import offer_checks
-from skill_eval_nb.stats.pairing import choose, side
+from skill_eval_nb.stats.pairing import choose_baseline, side
 from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace import natural
@@ -215,7 +215,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
     iteration = _one_of("iteration", choice.iteration or iterations[-1], iterations)
     here = frame.filter(iteration=iteration)
     configurations = sorted(here["configuration"].unique(), key=side)
-    baseline, why = choose(configurations)
+    baseline, why = choose_baseline(configurations)
     treated = [name for name in configurations if name != baseline] or configurations
     if choice.pair in ("single", "checks") and len(configurations) > 1:
         treated = configurations = ["", *configurations]

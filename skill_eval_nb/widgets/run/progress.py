@@ -16,7 +16,7 @@ from skill_eval_nb.running.journal import InFlight
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.spec import EXECUTE, EXECUTED, reason_errored
 from skill_eval_nb.stats.overview import answer_headline
-from skill_eval_nb.stats.pairing import choose
+from skill_eval_nb.stats.pairing import choose_baseline
 from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import brief, clock, count, dollars
 
@@ -161,7 +161,7 @@ class Board:
         if not self.states:
             return None
         names = self.plan.configurations
-        baseline, _ = choose(names)
+        baseline, _ = choose_baseline(names)
         rows = [
             [
                 h("span", brief(eval_.name), title=eval_.name),
