@@ -17,20 +17,19 @@ import time
 from datetime import datetime
 from glob import glob
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits
 from skill_eval_nb.running.journal import read_journal
-from skill_eval_nb.triggers import Attempt, measure
+from skill_eval_nb.triggers import Attempt, Measured
 from skill_eval_nb.triggers.attempt import mark, place
 from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.running.killing import SLACK, fork, identity, served
 from tests.stand_in import logged
-from tests.triggers.made import QUERIES, make_skill
+from tests.triggers.made import QUERIES, make_skill, measured
 
 RUNS = 2
 CELLS = [Attempt(query, run, "not run") for query in QUERIES for run in range(1, RUNS + 1)]
@@ -38,17 +37,11 @@ ATTEMPTS = "*/*/run-*.json"
 IN, OUT = 1e-6, 5e-6
 
 
-def measured(root: Path, server: str) -> Any:
-    return measure(
-        root / "kites",
-        QUERIES,
-        runs=RUNS,
-        model="claude-haiku-4-5",
-        others="none",
-        budget_usd=20.0,
-        limits=Limits(turns=2, output_tokens=1000),
-        connection=Connection(base_url=server),
-    )
+def measure_at(server: str, root: Path) -> Measured:
+    """Measure with a model at an address."""
+    limits = Limits(turns=2, output_tokens=1000)
+    given = {"runs": RUNS, "model": "claude-haiku-4-5", "budget_usd": 20.0, "limits": limits}
+    return measured(root, *QUERIES, connection=Connection(base_url=server), **given)
 
 
 def main(root: Path, kills: int, seed: int = 0) -> str:
@@ -69,7 +62,7 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
 
     with served(root / "log", 0.15) as server:
         while True:
-            pid = fork(lambda: measured(root, server).status == "done", root / "child.log")
+            pid = fork(lambda: measure_at(server, root).status == "done", root / "child.log")
             enough = len(seen) + rng.randint(1, 5) if done < kills else len(CELLS) + 1
             while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0:
                 if len(attempts()) >= enough:
@@ -85,7 +78,7 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
             if ended[0]:
                 assert os.waitstatus_to_exitcode(ended[1]) == 0, (root / "child.log").read_text()
                 break
-    found = measured(root, "http://127.0.0.1:1")  # nobody is there: nothing is asked
+    found = measure_at("http://127.0.0.1:1", root)  # nobody is there: nothing is asked
     assert [one.outcome for one in found.attempts] == ["triggered"] * len(CELLS)
     assert len(seen) == len(CELLS)
     assert done == kills
