@@ -11,7 +11,6 @@ import pytest
 from skill_eval_nb.documents import (
     GradedExpectation,
     Judging,
-    RubricScore,
     dump,
 )
 from skill_eval_nb.documents.dialects import check, read_as_shared
@@ -149,20 +148,10 @@ def test_pictures_that_the_api_refuses_are_named_instead(tmp_path: Path) -> None
 # ── k judgings ─────────────────────────────────────────────────────────────────────────────────
 
 
-def scored(number: int, scores: dict[str, float], **verdicts: bool | None) -> Judging:
-    return Judging(
-        judging=number,
-        rubric_scores={
-            name: RubricScore(score, evidence=f"{number}: {name}", weight=float(len(name)))
-            for name, score in scores.items()
-        },
-        expectations=[
-            GradedExpectation(text=name, id=name, passed=passed, evidence=f"{number} {passed}")
-            for name, passed in verdicts.items()
-        ],
-        seconds=1.5,
-        timestamp=f"2026-01-0{number}T00:00:00Z",
-    )
+def judging_of(number: int, passed: bool | None) -> Judging:
+    """One with a verdict on one expectation."""
+    verdict = GradedExpectation(text="x", id="x", passed=passed, evidence=f"{number} {passed}")
+    return Judging({}, judging=number, expectations=[verdict])
 
 
 @pytest.mark.parametrize(
@@ -181,7 +170,7 @@ def scored(number: int, scores: dict[str, float], **verdicts: bool | None) -> Ju
     ],
 )
 def test_verdicts_are_of_the_majority_and_a_tie_has_failed(votes, passed, confidence) -> None:
-    made = grade(None, [scored(n, {}, x=vote) for n, vote in enumerate(votes, 1)])
+    made = grade(None, [judging_of(n, vote) for n, vote in enumerate(votes, 1)])
     (one,) = made.expectations
     assert (one.passed, one.confidence) == (passed, confidence)
     if confidence == "low":

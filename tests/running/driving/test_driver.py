@@ -10,8 +10,8 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import Any, cast
-from unittest.mock import Mock
+from typing import Any
+from unittest.mock import Mock, PropertyMock
 
 import pytest
 from rich.console import Console
@@ -256,29 +256,22 @@ def test_a_job_that_cannot_go_on_says_why_and_loses_nothing(
 # ── watching ─────────────────────────────────────────────────────────────────────────────────────
 
 
-class Scripted:
+def interrupted_job() -> Mock:
     """A job that is at two states, and interrupted at the next look."""
-
-    def __init__(self) -> None:
-        waits = InFlight("execute", "run-1", 1.0, "HTTP 529. Retry 1, next in 9 s")
-        looks = [Progress("running", cells=3, finished=n, in_flight=(waits,)) for n in (0, 1)]
-        self.looks = iter([*looks, KeyboardInterrupt()])
-        self.stop = Mock()
-        self.wait = Mock(return_value=Progress("done", cells=3, finished=3))
-
-    @property
-    def progress(self) -> Progress:
-        look = next(self.looks, self.wait())
-        if isinstance(look, KeyboardInterrupt):
-            raise look
-        return look
+    waits = InFlight("execute", "run-1", 1.0, "HTTP 529. Retry 1, next in 9 s")
+    looks = [Progress("running", cells=3, finished=n, in_flight=(waits,)) for n in (0, 1)]
+    end = Progress("done", cells=3, finished=3)
+    told = itertools.chain([*looks, KeyboardInterrupt], itertools.repeat(end))
+    job = Mock(wait=Mock(return_value=end))
+    type(job).progress = PropertyMock(side_effect=told)
+    return job
 
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_gets_a_picture_that_goes_away_and_an_interrupt_stops_the_job(terminal, capsys):
-    into, job = io.StringIO(), Scripted()
+    into, job = io.StringIO(), interrupted_job()
     console = Console(file=into, force_terminal=terminal, width=60)
-    assert watch(cast("Any", job), console).status == "done"
+    assert watch(job, console).status == "done"
     job.stop.assert_called_once_with()
     assert ("1 of 3 runs" in into.getvalue()) is terminal
     assert ("\x1b[2K" in into.getvalue()) is terminal  # the line is erased
