@@ -39,9 +39,9 @@ SEVERAL = [
 ]
 
 
-def written(folder: Path, raw: Any, name: str = "trigger-eval-set.json") -> Path:
+def written(folder: Path, raw: Any) -> Path:
     """A file that holds this."""
-    return lay(folder, {name: raw}) / name
+    return lay(folder, {"trigger-eval-set.json": raw}) / "trigger-eval-set.json"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_what_else_stands_there_stays(
     tmp_path: Path, around: dict[str, Any], at: str | None
 ) -> None:
     raw: Any = STORED if at is None else around | {at: STORED}
-    file = lay(tmp_path, {"trigger.json": raw}) / "trigger.json"
+    file = written(tmp_path, raw)
     bye, new, sort = Query("bye", False), Query("new", True), Query("sort it", False, ("odd",))
     write_queries(file, [bye, new, sort])
     told = json.loads(file.read_bytes())

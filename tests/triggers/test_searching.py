@@ -189,14 +189,6 @@ HELD = QueryOutcome(
 FORMS = Step(1, "Fills in forms.", (MISSED, MISLED, RIGHT, ERRORED, HELD))
 
 
-def told(*rounds: Step, base: Step = FORMS, **more) -> str:
-    given = {"body": "# Forms\n", "competing": ()} | more
-    asked = question("m", "forms", given["body"], rounds or (FORMS,), base, given["competing"])
-    [message] = asked.body()["messages"]
-    [block] = message["content"]
-    return block["text"]
-
-
 def part(text: str, tag: str) -> list[str]:
     fence = rf'<{tag} nonce="(\w+)">\n(.*?)\n</{tag} nonce="\1">'
     return re.search(fence, text, re.DOTALL)[2].split("\n")
@@ -205,7 +197,9 @@ def part(text: str, tag: str) -> list[str]:
 def test_it_sees_the_train_queries_that_went_wrong_with_what_was_done_instead():
     """And earlier descriptions with their train results only."""
     later = Step(2, "Fills in forms of paper.", (MISSED, MISLED, RIGHT, HELD))
-    text = told(FORMS, later)
+    asked = question("m", "forms", "# Forms\n", (FORMS, later), FORMS, ())
+    [block] = asked.content
+    text = block["text"]
     failures = [json.loads(line) for line in part(text, "failures")]
     names = ("query", "should_trigger", "triggered", "instead")
     assert [tuple(one[name] for name in names) for one in failures] == [
