@@ -35,7 +35,7 @@ class BadSkill(ValueError):
     """A SKILL.md cannot be read; the message goes on after the file's name."""
 
 
-def parts(text: str) -> tuple[str, str, str]:
+def split_skill_md(text: str) -> tuple[str, str, str]:
     r"""What opens the front matter, what is in it, and the rest from its end on.
 
     Joined they are the text, whose line ends and mark stay as they are.
@@ -43,7 +43,7 @@ def parts(text: str) -> tuple[str, str, str]:
     Raises:
         BadSkill: there is no front matter, or no end of it.
 
-    >>> parts("---\nname: tdd\n---\n# Tests first\n")
+    >>> split_skill_md("---\nname: tdd\n---\n# Tests first\n")
     ('---\n', 'name: tdd\n', '---\n# Tests first\n')
     """
     lines = text.splitlines(keepends=True)
@@ -66,7 +66,7 @@ def body(text: str) -> str:
     '# Tests first\n'
     """
     try:
-        return parts(text)[2].partition("\n")[2].lstrip()
+        return split_skill_md(text)[2].partition("\n")[2].lstrip()
     except BadSkill:
         return text
 
@@ -86,7 +86,7 @@ def shows_body(text: str, body: str) -> bool:
     return 0 < min(ENOUGH, len(lines)) <= found
 
 
-def fields(matter: str) -> dict[str, Any]:
+def read_front_matter(matter: str) -> dict[str, Any]:
     r"""What front matter says, neither long nor deep.
 
     Aliases are refused: by them a few lines can stand for gigabytes.
@@ -94,7 +94,7 @@ def fields(matter: str) -> dict[str, Any]:
     Raises:
         BadSkill: it is not YAML, beyond these bounds, or no mapping.
 
-    >>> fields("name: tdd\ndescription: Tests first")
+    >>> read_front_matter("name: tdd\ndescription: Tests first")
     {'name': 'tdd', 'description': 'Tests first'}
     """
     import yaml
@@ -168,8 +168,8 @@ def read_skill_md(path: Path) -> SkillMd:
         found.faults.append(f"{path.parent.name} has no {SKILL_FILE}: {hint}")
         return found
     try:
-        found.text = _text(path)
-        says = fields(parts(found.text)[1])
+        found.text = _read_text(path)
+        says = read_front_matter(split_skill_md(found.text)[1])
     except BadSkill as error:
         found.faults.append(f"it {error}")
         return found
@@ -200,7 +200,7 @@ def read_text(folder: Path) -> str:
     return decode(data)[0].replace("\r\n", "\n")
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         data = read_bytes(path)
         if b"\0" in data:
@@ -320,8 +320,8 @@ def find_quotes(text: str, skill: SkillMd, prompt: str = "") -> list[str]:
     named = _naming_pattern(skill.name)
     quotes = [skill.name] if named.search(text) and not named.search(prompt) else []
     words, theirs, asked = (_WORD.findall(each.lower()) for each in (text, skill.text, prompt))
-    known = {*_phrases(theirs)}.difference(_phrases(asked))
-    held = {at for at, phrase in enumerate(_phrases(words)) if phrase in known}
+    known = {*_list_phrases(theirs)}.difference(_list_phrases(asked))
+    held = {at for at, phrase in enumerate(_list_phrases(words)) if phrase in known}
     for at in sorted(held):
         if at - 1 not in held:
             end = next(to for to in range(at, len(words) + 1) if to not in held)
@@ -353,7 +353,7 @@ def find_leaks(
             yield from find_leaks(check, skill, asked or prompt, f"{name}[{number}]")
 
 
-def _phrases(words: list[str]) -> list[tuple[str, ...]]:
+def _list_phrases(words: list[str]) -> list[tuple[str, ...]]:
     return [tuple(words[at : at + LEAST_WORDS]) for at in range(len(words) - LEAST_WORDS + 1)]
 
 

@@ -91,7 +91,7 @@ def init(
     if dry_run or not drafts:
         raise typer.Exit(0 if dry_run else 1)
     change = sen.improving.preview(drafts, folder)
-    if _write(change, yes=yes):
+    if _show_and_write(change, yes=yes):
         out.print(Text(f"Next: skill-eval-nb run {folder}"))
     raise typer.Exit(1 if change.refused or change.errors else 0)
 
@@ -220,7 +220,7 @@ def try_(
 
     import skill_eval_nb as sen
 
-    chosen = _chosen(sen.improving.read_drafts(drafts), keys)
+    chosen = _choose_drafts(sen.improving.read_drafts(drafts), keys)
     options |= {"ws": load_visibly(path), "prices": sen.models.load_prices(prices)}
     left = budget_usd
     for number_ in chosen:
@@ -252,8 +252,8 @@ def apply(
     """
     from skill_eval_nb.improving import preview, read_drafts
 
-    change = preview(_chosen(read_drafts(drafts), keys), evals, workspace=workspace)
-    _write(change, yes=yes)
+    change = preview(_choose_drafts(read_drafts(drafts), keys), evals, workspace=workspace)
+    _show_and_write(change, yes=yes)
     raise typer.Exit(1 if change.refused or change.errors else 0)
 
 
@@ -307,7 +307,7 @@ def history(path: Path, out_file: Path | None = None, force: bool = False) -> No
     show(found, paths=[] if out_file is None else [found.write(out_file, force=force)])
 
 
-def _write(change: Change, *, yes: bool) -> bool:
+def _show_and_write(change: Change, *, yes: bool) -> bool:
     """Show a change, and write it where somebody says so; whether it was written."""
     print_diff(change.diff)
     out.print(Text(change.headline))
@@ -330,7 +330,7 @@ def _of_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:
     return ws.select(iteration=list(wanted)) if wanted else ws
 
 
-def _chosen(drafts: Iterable[Draft], keys: Sequence[str] | None) -> list[Draft]:
+def _choose_drafts(drafts: Iterable[Draft], keys: Sequence[str] | None) -> list[Draft]:
     """The drafts of the given keys, in their order; all if none is given."""
     every = {draft.key: draft for draft in drafts}
     _refuse_unknown("draft", keys or (), list(every))

@@ -31,7 +31,7 @@ from .shell import (
     print_problems,
     settings,
     show,
-    tell,
+    tell_progress,
     tell_spent,
 )
 
@@ -469,4 +469,4 @@ def _tell_search(progress: OptimisingProgress) -> None:
     measuring = progress.measuring
     runs = "" if measuring is None else f", {measuring.done} of {measuring.total} attempts"
     where = f"round {progress.round} of {progress.rounds} at most"
-    tell(f"{where}, {progress.doing}{runs}, {dollars(progress.spent_usd)}")
+    tell_progress(f"{where}, {progress.doing}{runs}, {dollars(progress.spent_usd)}")

@@ -37,9 +37,9 @@ from .shell import (
     print_losses,
     print_problems,
     print_written,
+    read_sides,
     settings,
     show,
-    sides,
     split_pair,
 )
 
@@ -128,7 +128,7 @@ def convert(
         out.print(f"Wrote {len(written)} files to {out_folder}.")
         raise typer.Exit(0 if written else 2)
     with busy(f"converting {path}"):
-        converted = convert_path(path, out_folder, configuration=sides(configuration))
+        converted = convert_path(path, out_folder, configuration=read_sides(configuration))
     print_problems(converted.losses, weighed=True, console=err)
     out.print(f"Wrote {len(converted.written)} files to {out_folder}.")
     raise typer.Exit(0 if converted.written else 2)
@@ -355,7 +355,7 @@ def _run_to_its_end(command: list[str]) -> int:
         SystemExit: 128 and the number of the signal that has ended us.
     """
 
-    def end(number: int, _: object) -> None:
+    def exit_on_signal(number: int, _: object) -> None:
         if number != signal.SIGINT or not os.isatty(0):
             raise SystemExit(128 + number)
 
@@ -366,7 +366,7 @@ def _run_to_its_end(command: list[str]) -> int:
         try:
             for number, was in before.items():
                 if was is not signal.SIG_IGN:  # as by nohup
-                    signal.signal(number, end)
+                    signal.signal(number, exit_on_signal)
             while True:  # a signal that comes just before it waits would be seen after its end
                 with suppress(subprocess.TimeoutExpired):
                     return program.wait(1)

@@ -219,17 +219,17 @@ def make_command(command: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if debug:
                 raise
-            line, code = _fault(error)
+            line, code = _describe_error(error)
             err.print(Text(line, style="red"))
             raise typer.Exit(code) from None
         finally:
             out._file = before  # noqa: SLF001
 
-    _describe(run_command, command)
+    _document_command(run_command, command)
     return run_command
 
 
-def _describe(run_command: Callable[..., Any], command: Callable[..., Any]) -> None:
+def _document_command(run_command: Callable[..., Any], command: Callable[..., Any]) -> None:
     """Give a command its options, with their help, and its own help."""
     said, _, of_options = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")
     helps = _read_helps(SHARED) | _read_helps(of_options)
@@ -278,7 +278,7 @@ def _with_help(
     return argument.replace(annotation=Annotated[argument.annotation, kind])
 
 
-def _fault(error: Exception) -> tuple[str, int]:
+def _describe_error(error: Exception) -> tuple[str, int]:
     """What an error says to a user, and the exit code."""
     from skill_eval_nb.documents.dialects import NoSuchDocument
     from skill_eval_nb.models import BadPrices, ModelFault
@@ -327,16 +327,16 @@ def all_but(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in names}
 
 
-def tell(progress: str) -> None:
+def tell_progress(progress: str) -> None:
     """Say on a terminal how far it is; nothing elsewhere."""
     if err.is_terminal:
         err.print(Text(progress))
 
 
-def sides(given: list[str] | None) -> dict[str, str] | None:
+def read_sides(given: list[str] | None) -> dict[str, str] | None:
     """What `--configuration` says, as `load` takes it; what is of no file is of all others.
 
-    >>> sides(["without_skill", "a.json=with_skill"])
+    >>> read_sides(["without_skill", "a.json=with_skill"])
     {'a.json': 'with_skill', '*': 'without_skill'}
     """
     named = [text.rpartition("=") for text in given or ()]
@@ -358,7 +358,7 @@ def load_visibly(path: Path, configuration: list[str] | None = None) -> Workspac
     """What is below a path; on a terminal it says that it is being read."""
     from skill_eval_nb.tables import load
 
-    given = sides(configuration)
+    given = read_sides(configuration)
     with busy(f"reading {path}"):
         ws = load(path, configuration=given)
         ws.polars("runs")
@@ -617,4 +617,4 @@ def tell_spent(progress: AskingProgress) -> None:
     from skill_eval_nb.text import dollars
 
     line = f"{progress.done} of {progress.total}, {dollars(progress.spent_usd)}"
-    tell(f"{line}: {progress.what}")
+    tell_progress(f"{line}: {progress.what}")

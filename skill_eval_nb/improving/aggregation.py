@@ -224,7 +224,7 @@ def aggregate(
     runs = frame_of(ws, "runs")
     skills, iterations = (runs[name].unique().to_list() for name in ("skill", "iteration"))
     return Aggregate(
-        tuple(_suggestion(sorted(group, key=order.__getitem__), group[0]) for group in groups),
+        tuple(_make_suggestion(sorted(group, key=order.__getitem__), group[0]) for group in groups),
         threshold,
         int((runs["status"] == "graded").sum()),
         skills[0] if len(skills) == 1 else None,
@@ -260,7 +260,7 @@ def _source_fields(source: Source) -> dict[str, Any]:
     return own | source.run._asdict()
 
 
-def _suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
+def _make_suggestion(many: Sequence[Source], nearest: Source) -> Suggestion:
     kinds = Counter(source.kind for source in many)
     content = json.dumps([[*one.run, one.kind, one.expectation, one.reason] for one in many])
     proposed = Counter(source.reason.strip() for source in many if source.kind == "suggested")
@@ -327,7 +327,7 @@ def merge_groups(
             folder cannot be written.
         ModelFault: no API key was found; nothing was sent.
     """
-    parts = _parts(groups)
+    parts = _batch_groups(groups)
     asked = [part for part in parts if len(part) > 1]
     items = [_merge_item(part, model, kept) for part in asked]
 
@@ -359,7 +359,7 @@ def merge_groups(
     return found, {"merged_by": model if answered else None, "notes": notes, **cost}
 
 
-def _parts(groups: Sequence[Group]) -> list[list[Group]]:
+def _batch_groups(groups: Sequence[Group]) -> list[list[Group]]:
     """The suggestions of each question: of one suite, those about one expectation together."""
     found = []
     for suite in sorted({group[0].suite for group in groups}):

@@ -36,7 +36,7 @@ from .values import (
     choose_model,
     documents_at,
     paid_fields,
-    texts,
+    read_texts,
     write_numbered,
 )
 
@@ -70,7 +70,7 @@ class Analysed(Paid):
         by = f" by {self.model}" if self.model else ""
         yield Title(
             f"{count(there, 'comparison')} analysed{by}: {self.status}",
-            self._counts(there, "analyses"),
+            self._say_counts(there, "analyses"),
         )
         for document in (analysis.document for analysis in self.explained[:MOST]):
             parts = ((name, getattr(document, part)) for part, name in PARTS.items())
@@ -80,7 +80,7 @@ class Analysed(Paid):
                 for each in document.improvement_suggestions
             ]
             runs = [document.runs[side] for side in ("winner", "loser")]
-            winner, loser = (brief(_label(run), 80) for run in runs)
+            winner, loser = (brief(_name_run(run), 80) for run in runs)
             yield Items(lines, f"eval {brief(runs[0].eval_id)}: {winner} won against {loser}")
         yield from self._left_blocks("Not analysed")
 
@@ -135,7 +135,7 @@ def analyse(
     if not ours.path:
         raise refuse("this workspace was made of tables: there are no comparisons on disk")
     terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress, stop)
-    won, left = _split_won(_chosen(_stored_comparisons(ours.path), comparison))
+    won, left = _split_won(_select_comparisons(_stored_comparisons(ours.path), comparison))
     compared_by = [comparison.judge_model for pair in won for comparison in pair.documents]
     asks = won or model is not None  # else there is nothing to ask, and no model to name
     analyst = choose_model(terms, model, compared_by, "analyse") if asks else None
@@ -144,7 +144,7 @@ def analyse(
     for pair in won:
         assert analyst is not None
         try:
-            items.append(behind.item(pair, analyst, terms.known_prices))
+            items.append(behind.make_item(pair, analyst, terms.known_prices))
         except Unjudged as why:
             left.append(LeftOut(pair.first.within, str(why)))
     folders = dict.fromkeys(item.folder for item in items if item.folder is not None)
@@ -200,7 +200,7 @@ def _stored_comparisons(path: str) -> list[_StoredComparison]:
     return sorted(every, key=lambda comparison: natural(comparison.within))
 
 
-def _chosen(
+def _select_comparisons(
     every: Sequence[_StoredComparison], wanted: str | Path | None
 ) -> list[_StoredComparison]:
     """The selected comparisons: all, or those of the named pair.
@@ -240,14 +240,14 @@ def _split_won(comparisons: Iterable[_StoredComparison]) -> tuple[list[_WonPair]
             left.append(LeftOut(first.within, _explain_tie(most_often(forth), most_often(back))))
             continue
         shown: list[Comparison] = []
-        for documents, letter in zip(orders, (winner, _other(winner)), strict=True):
+        for documents, letter in zip(orders, (winner, _other_letter(winner)), strict=True):
             # Of each order the first that says so, else the first.
             shown += sorted(documents, key=lambda document: document.winner != letter)[:1]
         found.append(_WonPair(first, shown, winner))
     return found, left
 
 
-def _other(letter: str) -> str:
+def _other_letter(letter: str) -> str:
     return LAST if letter == FIRST else FIRST
 
 
@@ -263,7 +263,7 @@ def _explain_tie(forth: str | None, back: str | None) -> str:
 # ── the runs that were compared ──────────────────────────────────────────────────────────────
 
 
-def _label(run: StoredRun | ComparedRun) -> str:
+def _name_run(run: StoredRun | ComparedRun) -> str:
     """A run in words."""
     where = "" if run.iteration in (None, NO_ITERATION) else f" of {run.iteration}"
     return f"{run.configuration}{where}, run {run.run_number}"
@@ -281,15 +281,15 @@ class _RunLookup:
     runs: Sequence[StoredRun]
     notes: dict[str, None] = field(default_factory=dict)
 
-    def item(self, won: _WonPair, analyst: str, prices: Prices) -> Item[Explained]:
+    def make_item(self, won: _WonPair, analyst: str, prices: Prices) -> Item[Explained]:
         """The question about a pair, and what is stored of the answer.
 
         Raises:
             Unjudged: a run is missing, unknown, or cannot be shown.
         """
-        letters = (won.winner, _other(won.winner))
+        letters = (won.winner, _other_letter(won.winner))
         runs = [self._run_behind(won.first, letter) for letter in letters]
-        winner, loser = map(self._work, letters, runs)
+        winner, loser = map(self._show_work, letters, runs)
         request = question(analyst, winner, loser, won.documents)
         folder = won.first.path.parent
 
@@ -316,7 +316,7 @@ class _RunLookup:
         why = "is not here, or without its outputs or its eval"
         raise Unjudged(f"the run behind {letter}, {stated.path}, {why}")
 
-    def _work(self, letter: str, run: StoredRun) -> ShownWork:
+    def _show_work(self, letter: str, run: StoredRun) -> ShownWork:
         """A run with the version of the skill that it had, or why that cannot be shown."""
         kept, like = None, likeness(run.configuration)
         label = f"the version of {run.configuration} was not kept"
@@ -335,9 +335,9 @@ class _RunLookup:
                 )
                 self.notes[note] = None
         unread = f"[not shown: no text that can be read, or more than {LARGEST_SHOWN:,} bytes]"
-        files = () if kept is None else texts(kept.folder)
+        files = () if kept is None else read_texts(kept.folder)
         return ShownWork(
-            _label(run),
+            _name_run(run),
             letter,
             case_of(run, (), ()),
             label if kept is None else kept.name,

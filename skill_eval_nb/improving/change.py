@@ -203,11 +203,11 @@ def _new_problems(suite: OpenSuite, after: bytes) -> Problems:
         return found
     if not text.document.evals:
         found.add("error", "no-evals", path, "the suite would have no evals")
-    known = Counter(map(_kind, _check_suite(name, suite.data, suite.text.dialect)))
+    known = Counter(map(_problem_key, _check_suite(name, suite.data, suite.text.dialect)))
     for problem in _check_suite(name, after, suite.text.dialect):
         # Whatever occurs more often than before, anywhere in its list.
-        if known[_kind(problem)]:
-            known[_kind(problem)] -= 1
+        if known[_problem_key(problem)]:
+            known[_problem_key(problem)] -= 1
         else:
             found.add(problem.severity, problem.code, path, problem.message, where=problem.where)
     old: list[str] = []
@@ -229,5 +229,5 @@ def _check_suite(name: str, data: bytes, dialect: str) -> list[Problem]:
             return [Problem("error", "nothing-to-load", str(path), str(error))]
 
 
-def _kind(problem: Problem) -> tuple[str, str, str]:
+def _problem_key(problem: Problem) -> tuple[str, str, str]:
     return problem.code, _COUNTED.sub("", problem.where or ""), _COUNTED.sub("", problem.message)

@@ -49,8 +49,8 @@ from .values import (
     choose_model,
     documents_at,
     paid_fields,
+    read_texts,
     skill_folders,
-    texts,
     write_numbered,
 )
 
@@ -113,13 +113,13 @@ class Compared(Paid):
         there = len(self.comparisons)
         yield Title(
             f"{self.a} against {self.b}, compared blind by {self.model}: {self.status}",
-            f"{len(self.pairs):,} pairs; {self._counts(there, 'comparisons')}",
+            f"{len(self.pairs):,} pairs; {self._say_counts(there, 'comparisons')}",
         )
         if there or self.status != "dry run":  # before any question was asked there is no verdict
             who = self.verdict
             word = f"{who.winner} {who.word}" if who.winner else who.word
             yield Mark("info", word, who.reason)
-        yield from map(Text, rates(self.figures, self.a))
+        yield from map(Text, say_rates(self.figures, self.a))
         measures = {what: self.figures.get(name) for name, what in MEASURES.items()}
         rows = [(what, f"{value:.2f}") for what, value in measures.items() if value is not None]
         yield Pairs(rows, "Can the comparator be trusted?")
@@ -206,13 +206,13 @@ def compare(
     pairs, left = pairs_of(*sides, evals)
     orders, unshown = _plan_orders(comparator, pairs, sides, repeat)
     homes = sorted({run.workspace for pair in pairs for run in (pair.a, pair.b)})
-    items = [_item(order, comparator, sides, terms.known_prices) for order in orders]
+    items = [_make_item(order, comparator, sides, terms.known_prices) for order in orders]
     answers = answers_of(items, partial(read_comparisons, homes), "a comparison", terms)
     found = answers.values
     return Compared(
         **paid_fields(items, answers, terms, [*left, *unshown]),
         model=comparator,
-        notes=tuple(_notes(sides, comparator)),
+        notes=tuple(_list_notes(sides, comparator)),
         a=sides[0].label,
         b=sides[1].label,
         **outcome_of(orders, found, sides[0].rows[0]["workspace"], ours.backend),
@@ -222,7 +222,7 @@ def compare(
     )
 
 
-def _notes(sides: Sequence[ComparedSide], comparator: str) -> Iterable[str]:
+def _list_notes(sides: Sequence[ComparedSide], comparator: str) -> Iterable[str]:
     yield from dict.fromkeys(note for side in sides for note in side.notes)
     if comparator in MODELS:
         yield "the stand-in compared, and it is not a model: this is no verdict on the sides"
@@ -266,12 +266,12 @@ def _plan_orders(
     Which pairs are repeated, and in which order, depends only on the pairs. If the
     share is not 0, at least one pair is repeated.
     """
-    drawn = sorted(pairs, key=lambda pair: _draw(pair.key))
+    drawn = sorted(pairs, key=lambda pair: _random_key(pair.key))
     repeated = {pair.key for pair in drawn[: max(round(repeat * len(pairs)), bool(repeat))]}
     left: list[LeftOut] = []
     orders: list[_Order] = []
     runs = [run for pair in pairs for run in (pair.a, pair.b)]
-    skill = (text for at in skill_folders(runs) for _, text in texts(at))
+    skill = (text for at in skill_folders(runs) for _, text in read_texts(at))
     lines = tuple(line for text in skill for line in (text or "").splitlines())
     hidden = _hidden_names(sides, runs)
     for pair in pairs:
@@ -282,7 +282,7 @@ def _plan_orders(
         except Unjudged as error:
             left.append(LeftOut(pair.named, error.reason))
             continue
-        first = random.Random(_draw(pair.key)).random() < 0.5  # noqa: S311 -- no secret
+        first = random.Random(_random_key(pair.key)).random() < 0.5  # noqa: S311 -- no secret
         swapped = first is (who_of(pair.a) < who_of(pair.b))
         for order, time in ((1, 1), (2, 1), (1, 2))[: 2 + (pair.key in repeated)]:
             turned = swapped if order == 1 else not swapped
@@ -293,7 +293,7 @@ def _plan_orders(
     return sorted(orders, key=lambda order: order.repetition), left  # repetitions last
 
 
-def _draw(key: str) -> str:
+def _random_key(key: str) -> str:
     return hashlib.sha256(f"0\n{key}".encode()).hexdigest()
 
 
@@ -318,7 +318,7 @@ def _hidden_names(
     return tuple(sorted(skills)), tuple(sorted(names))
 
 
-def _item(
+def _make_item(
     planned: _Order, comparator: str, sides: tuple[ComparedSide, ComparedSide], prices: Prices
 ) -> Item[Comparison]:
     pair, prepared, swapped, order, repetition, fingerprint = planned
@@ -486,12 +486,12 @@ def decide_winner(row: Mapping[str, Any], a: str, b: str) -> Winner:
     winner, other = (a, b) if wins > losses else (b, a)
     reason = (
         f"{winner} is better than {other} on these evals: {counts}; exact p "
-        f"{chance(row['p'])}. {_beyond(row, wins > losses)}{_doubts_text(row)}"
+        f"{chance(row['p'])}. {_say_beyond(row, wins > losses)}{_doubts_text(row)}"
     )
     return Winner(winner, "wins", reason)
 
 
-def rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
+def say_rates(row: Mapping[str, Any], a: str) -> Iterator[str]:
     """How often a wins, over pairs and over evals, in words."""
     units = {"": "pairs (these evals)", "eval_": "evals (tasks like these)"}
     for prefix, unit in units.items():
@@ -519,7 +519,7 @@ def _found_out(row: Mapping[str, Any], pairs: int) -> str:
     )
 
 
-def _beyond(row: Mapping[str, Any], a_wins: bool) -> str:
+def _say_beyond(row: Mapping[str, Any], a_wins: bool) -> str:
     """What holds for tasks like these."""
     wins, losses, p = row["eval_wins"], row["eval_losses"], row["eval_p"]
     if p is not None and p <= 1 - LEVEL and (wins > losses) is a_wins:

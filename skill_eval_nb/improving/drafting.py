@@ -44,7 +44,7 @@ from skill_eval_nb.workspace import PathLike
 
 from .aggregation import Aggregate, aggregate
 from .edits import suite_file
-from .rules import RULES, Check, Evidence, common, evidence_of, runs_of, say_unsettled
+from .rules import RULES, Check, Evidence, evidence_of, runs_of, say_unsettled, shared_form
 from .values import (
     ANCHORS,
     Draft,
@@ -338,7 +338,7 @@ def gather_material(evidence: Evidence) -> Material:
     dimensions = {f"D{n}": dimension for n, dimension in enumerate(evidence.dimensions(), 1)}
     found = evidence.found.suggestions[:MOST_SUGGESTIONS]
     suggestions = {f"G{n}": suggestion for n, suggestion in enumerate(found, 1)}
-    outputs = list(_outputs(evidence))
+    outputs = list(_read_outputs(evidence))
     parts = [
         ("skill", [shorten_text(evidence.skill_text(), SKILL_CHARS)]),
         ("evals", list(_eval_lines(evidence))),
@@ -364,7 +364,7 @@ def gather_material(evidence: Evidence) -> Material:
 
 def _eval_lines(evidence: Evidence) -> Iterator[str]:
     for eval_id, eval_ in list(evidence.suite.items())[:MOST_EVALS]:
-        yield f"[{eval_id}] {brief(evidence.names[eval_id], 80)}: {_line(eval_.prompt)}"
+        yield f"[{eval_id}] {brief(evidence.names[eval_id], 80)}: {_brief(eval_.prompt)}"
 
 
 def _check_line(number: str, check: Check) -> str:
@@ -381,32 +381,32 @@ def _check_line(number: str, check: Check) -> str:
 def _check_fields(check: Check) -> str:
     names = "type pattern match match_any match_regex count operator tool tools skill".split()
     given = {name: getattr(check.definition, name) for name in names}
-    return " " + ", ".join(f"{name} {_line(str(value))}" for name, value in given.items() if value)
+    return " " + ", ".join(f"{name} {_brief(str(value))}" for name, value in given.items() if value)
 
 
 def _dimension_line(number: str, dimension: Dimension, evals: tuple[str, ...]) -> str:
-    anchors = "; ".join(f"{at}: {_line(text)}" for at, text in sorted(dimension.scoring.items()))
+    anchors = "; ".join(f"{at}: {_brief(text)}" for at, text in sorted(dimension.scoring.items()))
     name = f"{dimension.id} {dimension.name}" if dimension.id else dimension.name
     return (
         f"[{number}] (weight {dimension.weight:g}; evals {_join_names(evals)}) {brief(name, 80)}: "
-        f"{_line(dimension.description or 'no description')} Anchors: {anchors or 'none'}"
+        f"{_brief(dimension.description or 'no description')} Anchors: {anchors or 'none'}"
     )
 
 
 def _suggestion_line(number: str, suggestion: Suggestion) -> str:
     about = (
-        f"about {_line(suggestion.assertion)}"
+        f"about {_brief(suggestion.assertion)}"
         if suggestion.assertion
         else "about nothing that is there"
     )
-    action = f" To do: {_line(suggestion.action)}" if suggestion.action else ""
+    action = f" To do: {_brief(suggestion.action)}" if suggestion.action else ""
     return (
         f"[{number}] ({suggestion.frequency} runs; {about}; evals {_join_names(suggestion.evals)}) "
-        f"{_line(suggestion.reason)}{action}"
+        f"{_brief(suggestion.reason)}{action}"
     )
 
 
-def _outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def _read_outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """An eval's id and the beginning of an output, the last one of each side of some evals."""
     runs = [(ref, run.outputs) for ref, run in evidence.stored.items() if run.outputs is not None]
     looked_at = first_half(ref.eval_id for ref, _ in runs if ref.eval_id in evidence.suite)
@@ -454,7 +454,7 @@ def _join_names(names: Iterable[str]) -> str:
     return ", ".join(brief(name) for name in names)
 
 
-def _line(text: str) -> str:
+def _brief(text: str) -> str:
     return brief(text, TEXT_CHARS)
 
 
@@ -477,14 +477,14 @@ def drafts_of_answer(
     """
     look = AnswerCheck()
     found = [
-        _draft(stated, look, f"drafts[{at}]", evidence, given, model)
+        _make_draft(stated, look, f"drafts[{at}]", evidence, given, model)
         for at, stated in enumerate(check_form(raw, SCHEMA)["drafts"])
     ]
     look.done()
     return tuple(found)
 
 
-def _draft(
+def _make_draft(
     stated: dict[str, Any],
     look: AnswerCheck,
     where: str,
@@ -525,7 +525,7 @@ def _draft(
     for fault in found:
         look.wrong(f"{where}: {fault}")
     critical = None if kind == "demote" else check is not None and check.critical
-    base = common(list(evidence.suite.values())) if part == "evals" else {}
+    base = shared_form(list(evidence.suite.values())) if part == "evals" else {}
     new = [
         read_item(item, look, f"{where}.items[{at}]", part, critical=critical, base=base)
         for at, item in enumerate(items)

@@ -257,10 +257,7 @@ KEPT = dict.fromkeys(KINDS, frozenset(("id",))) | {
 """Fields that an item's replacement keeps if it does not have them itself."""
 LOOKS = frozenset(fields_of(StructuralExpectation)) - {"id", "type", "description"}
 """Fields that say what a check looks for, and how much it matters."""
-OTHER = {
-    "expectations": "structural_expectations",
-    "structural_expectations": "expectations",
-}
+OTHER = {"expectations": "structural_expectations", "structural_expectations": "expectations"}
 """Checks are in one list or in two: an item that is not in its own list is looked up in the
 other.
 """
@@ -299,7 +296,7 @@ def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
             evals = draft.evals if draft.part != "evals" else filter(None, [draft.target])
             places = {suite.eval_of(name) for name in evals}
             _refuse_again(draft, places, applied)
-            editor.take(draft, sorted(places))
+            editor.apply_draft(draft, sorted(places))
         except Refused as error:
             refused.setdefault(draft.key, "; ".join(error.faults))
             continue
@@ -398,23 +395,25 @@ class _Style:
         self.dialect = text.dialect
         self.items: dict[type[Document], list[Document]] = {}
         self.names: dict[tuple[type[Document], str], str] = {}
-        for document in _documents(text.document):
+        for document in _walk_documents(text.document):
             self.items.setdefault(type(document), []).append(document)
             for name, key in keys_of(document).items():
                 self.names.setdefault((type(document), name), key)
 
-    def name(self, kind: type[Document], name: str) -> str:
+    def field_name(self, kind: type[Document], name: str) -> str:
         """The name of a field: as the first has it, else as the dialect has it."""
         usual = DIALECTS.get(self.dialect, {}).get(name, name)
         return self.names.get((kind, name), usual)
 
-    def added(self, new: SuiteItem, part: str, mine: Sequence[Document], taken: list[Any]) -> Any:
+    def make_item(
+        self, new: SuiteItem, part: str, mine: Sequence[Document], taken: list[Any]
+    ) -> Any:
         """A new item of a list, with its id, which is then taken."""
         beside = mine or self.items.get(KINDS[part], [])
         item = self._word_item(new, part, beside)
         if not isinstance(item, dict):
             return item
-        key = self.name(KINDS[part], "id")
+        key = self.field_name(KINDS[part], "id")
         if item.get(key) is None:
             item.pop(key, None)
             way = next(reversed(_own_ids(beside)), None) if beside else FIRST.get(part)
@@ -426,7 +425,7 @@ class _Style:
         order = [name for name in last if name in item] if isinstance(last, dict) else []
         return {name: item[name] for name in (*order, *item)}
 
-    def instead(self, new: SuiteItem, old: Document, part: str) -> Any:
+    def replace_item(self, new: SuiteItem, old: Document, part: str) -> Any:
         """An item that replaces another one, with the fields to keep.
 
         Unknown fields and the id are kept. Known fields that the new item does not have are removed
@@ -438,7 +437,7 @@ class _Style:
         fields = {own: field for field, own in keys_of(old).items()}
         if isinstance(new, str):
             text = next((own for own, field in fields.items() if field == "text"), None)
-            return {**raw, text or self.name(kind, "text"): new}
+            return {**raw, text or self.field_name(kind, "text"): new}
         if isinstance(old, Expectation) and "type" in new:
             # An expectation with a type is a check: the fields of checks are known fields, too.
             looks = ((key, _field_of(StructuralExpectation, key)) for key in raw)
@@ -452,13 +451,13 @@ class _Style:
                 out[key] = given.pop(field or key)
             elif field is None or field in KEPT[part]:
                 out[key] = value
-        return {**out, **{self.name(kind, field): value for field, value in given.items()}}
+        return {**out, **{self.field_name(kind, field): value for field, value in given.items()}}
 
     def is_there(self, item: Any, other: Any, part: str) -> bool:
         """Whether two items are the same but for the id, or have a name that only one can have."""
         if not (isinstance(item, dict) and isinstance(other, dict)):
             return same(item, other)
-        id_, name = (self.name(KINDS[part], field) for field in ("id", "name"))
+        id_, name = (self.field_name(KINDS[part], field) for field in ("id", "name"))
         by_name = part in ("dimensions", "evals") and name in item
         return same({**item, id_: None}, {**other, id_: None}) or (
             by_name and item[name] == other.get(name)
@@ -479,31 +478,31 @@ class _Style:
             self._rename_lists(out)
             if beside and all("files" in keys_of(eval_) for eval_ in beside):
                 out.setdefault("files", [])
-        return {self.name(kind, field): value for field, value in out.items()}
+        return {self.field_name(kind, field): value for field, value in out.items()}
 
     def _rename_lists(self, eval_: dict[str, Any]) -> None:
         """Give the lists of a new eval the file's names, too."""
 
         def add_items(given: Sequence[Any], part: str) -> list[Any]:
             taken: list[Any] = []
-            return [self.added(item, part, [], taken) for item in given]
+            return [self.make_item(item, part, [], taken) for item in given]
 
         eval_ |= {part: add_items(eval_[part], part) for part in OTHER if eval_.get(part)}
         rubric = eval_.get("quality_rubric")
         if isinstance(rubric, Mapping):
-            name = self.name(QualityRubric, "dimensions")
+            name = self.field_name(QualityRubric, "dimensions")
             dimensions = add_items(rubric.get("dimensions", []), "dimensions")
             eval_["quality_rubric"] = {**rubric, name: dimensions}
 
 
-def _documents(value: Any) -> Iterator[Document]:
+def _walk_documents(value: Any) -> Iterator[Document]:
     if isinstance(value, Document):
         yield value
         for name in fields_of(type(value)):
-            yield from _documents(getattr(value, name))
+            yield from _walk_documents(getattr(value, name))
     elif isinstance(value, list):
         for item in value:
-            yield from _documents(item)
+            yield from _walk_documents(item)
 
 
 def _field_of(kind: type[Document], key: str) -> str:
@@ -552,7 +551,7 @@ class _Editor:
         self._suite, self._style = suite, style
         self._document, _ = read_as_shared("evals", now.value)
 
-    def take(self, draft: Draft, places: Sequence[int]) -> None:
+    def apply_draft(self, draft: Draft, places: Sequence[int]) -> None:
         """Apply a draft to the evals at these places of the original suite.
 
         Raises:
@@ -562,7 +561,7 @@ class _Editor:
             raise refuse(f"still needs: {', '.join(draft.missing)}; edit the draft first")
         if draft.target is None and not draft.new:
             raise refuse("it changes nothing: it has neither a target nor anything new")
-        self._claim(self._document, "evals")
+        self._name_field(self._document, "evals")
         if draft.part == "evals":
             taken = take_inputs(draft, root_of(self._suite.path), self.now.inputs)
             at = self.now.places.index(places[0]) if places else None
@@ -585,7 +584,7 @@ class _Editor:
             )
         owner: Document = eval_
         if part == "dimensions":
-            self._claim(eval_, "quality_rubric")
+            self._name_field(eval_, "quality_rubric")
             owner = eval_.quality_rubric = eval_.quality_rubric or _new_rubric()
         if draft.target is not None:
             lists = {part: getattr(owner, part)}
@@ -594,7 +593,7 @@ class _Editor:
             part, at = _find_item(lists, draft.target, name)
         self._put_items(draft, place, owner, part, at)
 
-    def _claim(self, owner: Document, name: str) -> None:
+    def _name_field(self, owner: Document, name: str) -> None:
         """Give a field that is not in the file yet the name that the suite has for it.
 
         Raises:
@@ -602,7 +601,7 @@ class _Editor:
         """
         origin, known, keys = origin_of(owner), getattr(owner, name), keys_of(owner)
         assert origin is not None
-        key = keys.get(name, self._style.name(type(owner), name))
+        key = keys.get(name, self._style.field_name(type(owner), name))
         there: Any = origin.raw.get(key) if isinstance(origin.raw, dict) else origin.raw
         if isinstance(origin.raw, dict) and name not in keys:
             origin.raw, origin.keys[key] = origin.raw | {key: None}, name
@@ -618,13 +617,13 @@ class _Editor:
         Raises:
             Refused: such an item already exists.
         """
-        self._claim(owner, part)
+        self._name_field(owner, part)
         items, style = getattr(owner, part), self._style
         taken = self.now.taken.setdefault((place, part), _own_ids(items))
         if at is not None and len(draft.new) == 1:
-            new = [style.instead(draft.new[0], items[at], part)]
+            new = [style.replace_item(draft.new[0], items[at], part)]
         else:
-            new = [style.added(item, part, items, taken) for item in draft.new]
+            new = [style.make_item(item, part, items, taken) for item in draft.new]
             for known in items:
                 if any(style.is_there(item, raw_of(known), part) for item in new):
                     raise refuse(f"such an item already exists: {_call_item(known)}")

@@ -139,11 +139,11 @@ class Evidence:
         together: dict[str, tuple[Dimension, tuple[str, ...]]] = {}
         for eval_id, eval_ in self.suite.items():
             for dimension in eval_.quality_rubric.dimensions if eval_.quality_rubric else ():
-                first, evals = together.get(form(dimension), (dimension, ()))
-                together[form(dimension)] = (first, (*evals, eval_id))
+                first, evals = together.get(canonical_json(dimension), (dimension, ()))
+                together[canonical_json(dimension)] = (first, (*evals, eval_id))
         return list(together.values())
 
-    def about(self, check: Check) -> tuple[Suggestion, ...]:
+    def advice_on(self, check: Check) -> tuple[Suggestion, ...]:
         """What graders suggest about a check."""
         names = {check.target, check.text, check.definition.id} - {None}
         return tuple(
@@ -185,8 +185,8 @@ def runs_of(checks: Iterable[Check], suggestions: Iterable[Suggestion] = ()) -> 
     return list(dict.fromkeys([*verdicts, *sources]))
 
 
-def form(document: Document) -> str:
-    """A document's JSON, the same for the same document."""
+def canonical_json(document: Document) -> str:
+    """A document as JSON with sorted keys: equal documents give equal texts."""
     return json.dumps(msgspec.to_builtins(document), sort_keys=True)
 
 
@@ -237,7 +237,7 @@ def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> t
     together: dict[tuple[str, str], tuple[StructuralExpectation | Expectation, list[str]]] = {}
     for eval_id, eval_ in suite.items():
         for check in (*eval_.structural_expectations, *eval_.expectations):
-            key = (type(check).__name__, form(check))
+            key = (type(check).__name__, canonical_json(check))
             together.setdefault(key, (check, []))[1].append(eval_id)
     defined = list(together.values())
     rows = _own_rows(defined, ws.polars("expectations"))
@@ -248,8 +248,8 @@ def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> t
             verdicts[number][RunRef(*keys)] = passed
     return tuple(
         Check(
-            check.id or getattr(check, "name", None) or _words(check),
-            _words(check),
+            check.id or getattr(check, "name", None) or _words_of(check),
+            _words_of(check),
             check,
             tuple(evals),
             figures.get(at, ()),
@@ -259,7 +259,7 @@ def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> t
     )
 
 
-def _words(check: StructuralExpectation | Expectation) -> str:
+def _words_of(check: StructuralExpectation | Expectation) -> str:
     """What a check checks, in words."""
     if isinstance(check, Expectation):
         return check.text
@@ -277,7 +277,7 @@ def _own_rows(
 
     known: dict[tuple[bool, str, str | None], int] = {}
     for number, (check, evals) in enumerate(defined):
-        for name in {check.id, _words(check)} - {None}:
+        for name in {check.id, _words_of(check)} - {None}:
             for eval_id in evals:
                 known.setdefault((isinstance(check, StructuralExpectation), eval_id, name), number)
 
@@ -349,7 +349,7 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
     """
     easy = set(too_easy(evidence))
     for check in evidence.checks:
-        suggestions = evidence.about(check)
+        suggestions = evidence.advice_on(check)
         failures = sum(not passed for passed in check.verdicts.values())
         often = failures > max(1, RARELY * len(check.verdicts))
         passes = check.is_all(PASSES) and not easy.issuperset(check.evals)
@@ -396,7 +396,7 @@ def say_unsettled(evidence: Evidence) -> str:
 def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
     """Reword expectations that are judged inconsistently, and those that graders call vague."""
     for check in evidence.checks:
-        vague = [mention for mention in evidence.about(check) if mention.kind == "vague"]
+        vague = [mention for mention in evidence.advice_on(check) if mention.kind == "vague"]
         if not check.structural and (vague or check.is_any(FLAKY)):
             why = "Write what decides it."
             yield _change_check("reword", check, [""], why, vague)
@@ -408,7 +408,7 @@ def of_rubric(evidence: Evidence) -> Iterator[Draft]:
     Drafted anchors quote what judges said about runs with that score. A dimension that never
     differs tells nothing, so its weight is halved.
     """
-    noise = _noise(evidence)
+    noise = _find_noise(evidence)
     table = evidence.ws.polars("rubric_scores").drop_nulls("score")
     for dimension, evals in evidence.dimensions():
         own = table.filter(table["eval_id"].is_in(list(evals)), dimension=dimension.name)
@@ -535,7 +535,7 @@ def _to_add(evidence: Evidence, baseline: str) -> Iterator[Draft]:
     for design in chosen:
         if design["n_evals"] <= there:
             continue
-        item = common(list(evidence.suite.values()))
+        item = shared_form(list(evidence.suite.values()))
         has = "with the checks that every eval has" if len(item) > 1 else "which has no checks yet"
         why = (
             f"To find a difference of {figure(design['wanted'])} in {design['metric']}, the plan "
@@ -547,12 +547,12 @@ def _to_add(evidence: Evidence, baseline: str) -> Iterator[Draft]:
         yield new_draft("add", "evals", (), None, [item], why.strip(), runs=runs)
 
 
-def common(evals: list[Eval]) -> dict[str, Any]:
+def shared_form(evals: list[Eval]) -> dict[str, Any]:
     """The form of a new eval: what every eval of the suite has, and no task yet."""
 
     def shared_items(lists: list[Any]) -> list[Any]:
-        forms = set.intersection(*({form(item) for item in own} for own in lists))
-        return [item for item in lists[0] if form(item) in forms]
+        forms = set.intersection(*({canonical_json(item) for item in own} for own in lists))
+        return [item for item in lists[0] if canonical_json(item) in forms]
 
     texts = [
         expectation.text for expectation in shared_items([eval_.expectations for eval_ in evals])
@@ -566,7 +566,7 @@ def common(evals: list[Eval]) -> dict[str, Any]:
     return item | ({"quality_rubric": {"dimensions": dimensions}} if dimensions else {})
 
 
-def _noise(evidence: Evidence) -> dict[str, str]:
+def _find_noise(evidence: Evidence) -> dict[str, str]:
     """The dimensions in which the judge disagrees with itself most, with a sentence about it."""
     from skill_eval_nb.stats import variance
 

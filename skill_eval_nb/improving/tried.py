@@ -222,7 +222,7 @@ class Trial:
         if self.baseline is not None and self.baseline not in known:
             raise refuse(no_such("configuration", self.baseline, known))
 
-    def rows(self, table: str) -> pl.DataFrame:
+    def select_rows(self, table: str) -> pl.DataFrame:
         """The rows of a table that are of these runs, each with the index `run` and a `place`."""
         import polars as pl
 
@@ -233,7 +233,7 @@ class Trial:
         rows = rows.with_row_index("place")
         return rows.join(numbered, RUN, nulls_equal=True, maintain_order="left")
 
-    def result(self, status: Status, answer: str, **more: Any) -> Tried:
+    def conclude(self, status: Status, answer: str, **more: Any) -> Tried:
         """A result; tables become polars or pandas like the workspace's, missing ones empty."""
         import polars as pl
 
@@ -263,7 +263,7 @@ class Trial:
             more: other fields of `Tried`.
         """
         by_run = self.by_run(found, scored=scored).hstack(figures)
-        suite = self.suite(by_run, metrics)
+        suite = self.compare_suite(by_run, metrics)
         compared = self.compare({what: own.values for what, own in found.items()}, scored=scored)
         if "draft" in found:
             answer = _say_values(self.draft, found["draft"], compared, scored=scored)
@@ -272,7 +272,7 @@ class Trial:
             answer = _say_suite(words, suite, metrics[0])
         change = f"; the gate of {count(gates, 'run')} would change" if gates else ""
         more |= {"by_run": by_run, "suite": suite, "gates_changed": gates, **compared}
-        return self.result("tried", f"{answer}{change}.", **more)
+        return self.conclude("tried", f"{answer}{change}.", **more)
 
     def by_run(self, found: Mapping[What, OnRuns], *, scored: bool = False) -> pl.DataFrame:
         """The runs with the values and the evidence of the draft and of what it replaces."""
@@ -340,7 +340,7 @@ class Trial:
             "why_better": why,
         }
 
-    def suite(self, by_run: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    def compare_suite(self, by_run: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         """`stats.deltas` over all evals, before and after the change.
 
         Args:
@@ -416,7 +416,7 @@ def _find_difference(
         p, least = _exact_p(evals)
     elif met:
         p = compare(cells).p
-    says = _says(figures["estimate"], p, least, met)
+    says = _classify(figures["estimate"], p, least, met)
     return Difference(where, mine, baseline, **figures, p=p, least_p=least, says=says)
 
 
@@ -435,7 +435,7 @@ def _exact_p(paired: pl.DataFrame) -> tuple[float, float]:
     return p, least
 
 
-def _says(estimate: float | None, p: float | None, least: float | None, met: set[float]) -> str:
+def _classify(estimate: float | None, p: float | None, least: float | None, met: set[float]) -> str:
     if estimate is None or p is None:
         return "too little data"
     if p <= ALPHA and abs(estimate) > NOTHING:

@@ -142,7 +142,7 @@ def try_out(
         of = f" of {', '.join(draft.evals)}" if draft.evals else ""
         why_not = f"There is no stored run{of}."
     if why_not:
-        return trial.result("not tried", why_not)
+        return trial.conclude("not tried", why_not)
     if draft.part == "structural_expectations":
         return _try_checks(trial)
     return (_try_dimensions if draft.part == "dimensions" else _try_verdicts)(trial)
@@ -205,25 +205,25 @@ def _try_checks(trial: Trial) -> Tried:
 
     draft = trial.draft
     checks = [_read_item(item, StructuralExpectation, "description") for item in draft.new]
-    rows = trial.rows("expectations")
+    rows = trial.select_rows("expectations")
     structural = rows.filter(layer="structural")
     gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
-    verdicts = _verdicts(trial, checks) if checks else [[]] * trial.runs.height
+    verdicts = _check_runs(trial, checks) if checks else [[]] * trial.runs.height
     found: dict[What, OnRuns] = {}
     if checks:
-        found["draft"] = _on_runs(map(_all, verdicts))
+        found["draft"] = _on_runs(map(_join_verdicts, verdicts))
     if draft.target is not None:
         found["replaced"] = replaced = _stored_verdicts(gone, trial.runs)
         if not checks and not any(passed is not None for passed in replaced.values):
-            return trial.result("not tried", f"No run has a verdict on {draft.target}.")
-    figures = _figures(trial, rows, gone, checks, verdicts)
+            return trial.conclude("not tried", f"No run has a verdict on {draft.target}.")
+    figures = _rate_runs(trial, rows, gone, checks, verdicts)
     was, now = (pl.col(GATE + when).fill_null(value=True) for when in (BEFORE, AFTER))
     return trial.make_result(
         found,
         figures,
         (CHECKED, GRADED),
         gates=figures.select((was != now).sum()).item(),
-        notes=tuple(_notes(trial, verdicts)),
+        notes=tuple(_list_notes(trial, verdicts)),
     )
 
 
@@ -237,8 +237,8 @@ def _try_verdicts(trial: Trial) -> Tried:
     draft, runs = trial.draft, trial.runs
     if draft.target is None:
         answer = "No judge has decided it yet: apply it, then judge the stored runs again."
-        return trial.result("not tried", answer)
-    judged = trial.rows("expectations").filter(layer="judged")
+        return trial.conclude("not tried", answer)
+    judged = trial.select_rows("expectations").filter(layer="judged")
     gone = _of_target(judged, draft.target)
     if gone.is_empty():  # it may be a name, which stored verdicts need not have
         texts = [
@@ -249,7 +249,7 @@ def _try_verdicts(trial: Trial) -> Tried:
         ]
         gone = judged.filter(pl.col("text").is_in(texts))
     if gone.is_empty():
-        return trial.result("not tried", f"No stored run has a verdict on {draft.target}.")
+        return trial.conclude("not tried", f"No stored run has a verdict on {draft.target}.")
     rest = judged.join(gone, on="place", how="anti").group_by("run").agg(pl.mean("passed"))
     goes = pl.col("run").is_in(gone["run"].to_list()) & pl.col("status").ne_missing("errored")
     both = runs.with_row_index("run").join(rest, on="run", how="left", maintain_order="left")
@@ -268,7 +268,7 @@ def _read_item(item: SuiteItem, kind: type[D], name: str) -> D:
     return mend({name: item} if isinstance(item, str) else dict(item), kind)[0]
 
 
-def _verdicts(trial: Trial, checks: Sequence[StructuralExpectation]) -> list[list[CheckVerdict]]:
+def _check_runs(trial: Trial, checks: Sequence[StructuralExpectation]) -> list[list[CheckVerdict]]:
     """The verdicts on the outputs of each run, check by check.
 
     The progress is reported after every `EVERY` runs, and at the end.
@@ -276,7 +276,7 @@ def _verdicts(trial: Trial, checks: Sequence[StructuralExpectation]) -> list[lis
     total, progress = trial.runs.height, trial.terms.progress
     transcripts = any(check.type in OF_TRANSCRIPT for check in checks)
 
-    def look(place: tuple[str, str | None]) -> list[CheckVerdict]:
+    def check_run(place: tuple[str, str | None]) -> list[CheckVerdict]:
         folder, reason = place
         if reason is not None:
             return [verdict_unscored(reason)] * len(checks)
@@ -288,14 +288,14 @@ def _verdicts(trial: Trial, checks: Sequence[StructuralExpectation]) -> list[lis
     places, verdicts = trial.runs.select("folder", "reason").iter_rows(), []
     scripts = trial.allow_scripts and any(check.type in SCRIPTS for check in checks)
     with ThreadPoolExecutor(os.cpu_count()) if scripts else collector_paused() as pool:
-        for done, of_run in enumerate((pool.map if pool else map)(look, places), 1):
+        for done, of_run in enumerate((pool.map if pool else map)(check_run, places), 1):
             verdicts.append(of_run)
             if progress is not None and (done % EVERY == 0 or done == total):
                 progress(AskingProgress(done, total, 0, 0.0, "outputs checked"))
     return verdicts
 
 
-def _all(of_run: Sequence[CheckVerdict]) -> CheckVerdict:
+def _join_verdicts(of_run: Sequence[CheckVerdict]) -> CheckVerdict:
     """Several checks as one: it passes if all of them pass."""
     mark = _all_pass([verdict.passed for verdict in of_run])
     evidences = [verdict.evidence or "" for verdict in of_run if verdict.passed is mark]
@@ -333,7 +333,7 @@ def _on_runs(verdicts: Iterable[CheckVerdict]) -> OnRuns:
 # ── notes ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _notes(trial: Trial, verdicts: Sequence[Sequence[CheckVerdict]]) -> Iterator[str]:
+def _list_notes(trial: Trial, verdicts: Sequence[Sequence[CheckVerdict]]) -> Iterator[str]:
     """What was left out, and why."""
     gone = set(trial.draft.evals) - set(trial.runs["eval_id"])
     if gone:
@@ -351,7 +351,7 @@ def _notes(trial: Trial, verdicts: Sequence[Sequence[CheckVerdict]]) -> Iterator
 # ── gates and rates ──────────────────────────────────────────────────────────────────────────
 
 
-def _figures(
+def _rate_runs(
     trial: Trial,
     rows: pl.DataFrame,
     gone: pl.DataFrame,
@@ -447,7 +447,7 @@ def _try_dimensions(trial: Trial) -> Tried:
     if target is not None and (not new or _is_reweighed(rows, target, new)):
         old = found["replaced"].values
         if not any(old):
-            return trial.result("not tried", f"No stored run has a score on {target}.")
+            return trial.conclude("not tried", f"No stored run has a score on {target}.")
         coming = {dimension.name: (dimension.weight, old) for dimension in new}
         begins = f"With weight {new[0].weight:g} of {target}" if new else ""
     else:
@@ -535,12 +535,12 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
     if not isinstance(model, str):
         judges = f"{', '.join(models)} judged these runs" if models else "no run names one"
         answer = f"This needs a judge, and {judges}: name a model with judge_model."
-        return trial.result("not tried", answer)
+        return trial.conclude("not tried", answer)
     terms, connection = trial.terms, trial.terms.connection
     free = model in MODELS if connection is None else connection.stand_in is not None
     dry_run = terms.budget_usd is None and not free
     found = _Judged(model)
-    items = dict(_items(found, trial, model, new))
+    items = dict(_prepare_items(found, trial, model, new))
     every = list(items.values())
     mine = replace(terms, budget_usd=None if free else terms.budget_usd, dry_run=dry_run)
     answers = answers_of(every, partial(_stored_judgings, every), "a try-out", mine)
@@ -557,7 +557,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
     price = "no price is known for it: add it to the table of prices"
     if usd is not None:
         price = f"{dollars(usd)} at most: set budget_usd to have it done"
-    return trial.result(
+    return trial.conclude(
         "priced",
         f"{count(found.to_judge, 'run')} would be judged by {brief(model)}; {price}.",
         price_usd=usd,
@@ -566,7 +566,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
     )
 
 
-def _items(
+def _prepare_items(
     found: _Judged, trial: Trial, model: str, new: Sequence[Dimension]
 ) -> Iterator[tuple[int, Item[Judging]]]:
     """The runs that can be judged, prepared one by one; the others are noted in `found`."""
@@ -583,11 +583,11 @@ def _items(
         content = json.dumps([question.model, question.body()["messages"]], sort_keys=True)
         name = hashlib.sha256(content.encode()).hexdigest()[:24]
         folder = judgings_folder(top_of(Path(row["folder"]).resolve()), trial.draft.key)
-        save = partial(_save, prepared, trial.terms.known_prices, folder / f"{name}.json")
+        save = partial(_save_judging, prepared, trial.terms.known_prices, folder / f"{name}.json")
         yield place, Item(name, name, replace(question, key=name), folder, save)
 
 
-def _save(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer]) -> Judging:
+def _save_judging(prepared: Any, prices: Prices, path: Path, answered: Answered[Answer]) -> Judging:
     judging = judging_of(
         prepared,
         1,
@@ -647,7 +647,7 @@ def _stored_scores(trial: Trial) -> pl.DataFrame:
     """Each run's scores, averaged over judgings: `run` (its index), dimension, score, weight."""
     import polars as pl
 
-    rows = trial.rows("rubric_scores").drop_nulls("score")
+    rows = trial.select_rows("rubric_scores").drop_nulls("score")
     return rows.group_by("run", "dimension", maintain_order=True).agg(
         pl.col("score").sort().mean(), pl.col("weight").first()
     )

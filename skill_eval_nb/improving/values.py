@@ -484,7 +484,7 @@ def stored_at(folders: Iterable[str]) -> dict[str, StoredRun]:
     return {real[str(run.folder)]: run for run in found if str(run.folder) in real}
 
 
-def texts(folder: Path) -> Iterator[tuple[str, str | None]]:
+def read_texts(folder: Path) -> Iterator[tuple[str, str | None]]:
     """Name and text of each file of a skill, SKILL.md first.
 
     The text is None if a file is not text, is larger than `LARGEST_SHOWN`, or cannot be read.
@@ -549,7 +549,7 @@ class Paid(Shown):
     worst_usd: float | None = 0.0
     notes: tuple[str, ...] = ()
 
-    def _counts(self, there: int, nouns: str) -> str:
+    def _say_counts(self, there: int, nouns: str) -> str:
         """How many answers there are and are missing, and what they cost."""
         if self.status == "dry run":
             return (

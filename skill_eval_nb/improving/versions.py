@@ -51,7 +51,7 @@ class VersionRuns:
     iteration: str
     configuration: str
 
-    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def pick(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows of a table that belong to these runs."""
         return frame.filter(iteration=self.iteration, configuration=self.configuration)
 
@@ -156,20 +156,20 @@ def changes(old: Path, new: Path) -> tuple[FileChange, ...]:
     Files about the evals and files of other programs are not part of a skill. For a link, its
     target counts as its content; for an unreadable file, the reason does.
     """
-    before, after = _files(old), _files(new)
+    before, after = _read_files(old), _read_files(new)
     gone = {name: data for name, data in before.items() if name not in after}
     found = []
     for name, data in after.items():
         if name in before:
             if data != before[name]:
-                found.append(_change(name, "changed", before[name], data))
+                found.append(_compare_file(name, "changed", before[name], data))
             continue
         was = next((path for path, other in gone.items() if other == data and data), None)
         if was is None:
-            found.append(_change(name, "added", None, data))
+            found.append(_compare_file(name, "added", None, data))
         else:
             found.append(FileChange(name, "moved", gone.pop(was), data, 0, 0, was=was))
-    found += [_change(name, "removed", data, None) for name, data in gone.items()]
+    found += [_compare_file(name, "removed", data, None) for name, data in gone.items()]
     return tuple(sorted(found, key=lambda change: (change.name != SKILL_FILE, change.name)))
 
 
@@ -198,7 +198,7 @@ def _in_words(change: FileChange) -> str:
     return f"{name} +{change.added} −{change.removed} lines{first}"
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def _read_files(folder: Path) -> dict[str, bytes]:
     root = folder.resolve()
     found = contents(root)
     return {name: _read_or_reason(root / name) for name in sorted([*found.files, *found.links])}
@@ -211,7 +211,7 @@ def _read_or_reason(path: Path) -> bytes:
         return f"(it could not be read: {error.strerror})".encode()
 
 
-def _change(name: str, kind: Kind, old: bytes | None, new: bytes | None) -> FileChange:
+def _compare_file(name: str, kind: Kind, old: bytes | None, new: bytes | None) -> FileChange:
     before, after = (lines_of("" if data is None else text_of(data)) for data in (old, new))
     if before is None or after is None:
         return FileChange(name, kind, old, new)
@@ -471,7 +471,7 @@ class _Trace:
         best: VersionRuns | None = None
         measured = tied = False
         for place, side in enumerate(self.sides):
-            version = self._figures(side)
+            version = self._measure_version(side)
             if best is None:
                 first = {"grading_result": "baseline", "reason": "The first version."}
                 found.append(replace(version, **first))
@@ -479,7 +479,7 @@ class _Trace:
                 continue
             parent, known_from = self._find_parent(place, best)
             version = self._compare_with(place, parent, version)
-            before, after = self._folder(parent), self._folder(side)
+            before, after = self._kept_folder(parent), self._kept_folder(side)
             changed = None if before is None or after is None else changes(before, after)
             files: dict[str, Any] = {}
             if changed is not None:
@@ -497,7 +497,7 @@ class _Trace:
             replace(version, is_current_best=version.version == proven) for version in found
         )
 
-    def _folder(self, side: VersionRuns) -> Path | None:
+    def _kept_folder(self, side: VersionRuns) -> Path | None:
         """The folder with the version of a side; None if it was not kept."""
         alone = not is_earlier(side.configuration)
         found = find_kept_skill(self.skills, side.iteration, side.configuration, alone=alone)
@@ -505,16 +505,16 @@ class _Trace:
 
     def _is_same(self, *both: VersionRuns) -> bool | None:
         """Whether two sides had the same files; None if either was not kept."""
-        found = [folder.resolve() for side in both if (folder := self._folder(side))]
+        found = [folder.resolve() for side in both if (folder := self._kept_folder(side))]
         if len(found) < 2:
             return None
         return len({digest(folder, contents(folder)) for folder in found}) == 1
 
-    def _figures(self, side: VersionRuns) -> Version:
+    def _measure_version(self, side: VersionRuns) -> Version:
         import polars as pl
 
         values = values_of(Workspace.from_tables(self.tables), METRIC)
-        found = pairing.average_runs(side.of(values)).drop_nulls("mean")
+        found = pairing.average_runs(side.pick(values)).drop_nulls("mean")
         by_eval = found.group_by(EVAL).agg(pl.col("mean").sort().mean(), pl.col("n_runs").sum())
         means = sorted(by_eval["mean"].to_list())
         mean = sum(means) / len(means) if means else None
@@ -527,7 +527,7 @@ class _Trace:
             n_evals=by_eval.height,
             n_runs=int(by_eval["n_runs"].sum()),
             stated_pass_rate=self.stated.get(side.version, {}).get("expectation_pass_rate"),
-            started_at=next(iter(sort_stamps(side.of(self.tables["runs"])["started_at"])), None),
+            started_at=next(iter(sort_stamps(side.pick(self.tables["runs"])["started_at"])), None),
         )
 
     def _find_parent(self, place: int, best: VersionRuns) -> tuple[VersionRuns, str]:
@@ -577,7 +577,7 @@ class _Trace:
         apart = child.iteration != parent.iteration
         together = {
             name: pl.concat(
-                side.of(table).with_columns(
+                side.pick(table).with_columns(
                     iteration=pl.lit(called if apart else ""),
                     configuration=pl.lit("" if apart else called),
                 )

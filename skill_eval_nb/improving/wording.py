@@ -42,7 +42,7 @@ Finder = Callable[[RunRef, str | None, str], About | None]
 reason."""
 
 
-def finder(data: Any) -> Finder:
+def make_finder(data: Any) -> Finder:
     """A function that finds expectations in a workspace's table `expectations`.
 
     An expectation can be named by its id, its text, nearly the same text, its number among those
@@ -123,7 +123,7 @@ def sources_of(data: Any) -> tuple[Source, ...]:
     import polars as pl
 
     frame = frame_of(data, "suggestions").filter(pl.col("kind").is_in(KINDS))
-    find = finder(data)
+    find = make_finder(data)
     found: dict[Source, None] = {}
     rows = frame.select(*RunRef._fields, "kind", "expectation", "reason").iter_rows()
     for *run, kind, expectation, reason in rows:
@@ -201,10 +201,10 @@ _SAME = {word: line.split()[0] for line in _ALIKE.strip().splitlines() for word 
 """Words with the same meaning in a suggestion, mapped to the first of them."""
 
 
-def words(text: str) -> dict[str, float]:
+def weigh_words(text: str) -> dict[str, float]:
     """The words of a text with their weights; a word that occurs twice counts once.
 
-    >>> words("Nothing checks that `use client` is there.")
+    >>> weigh_words("Nothing checks that `use client` is there.")
     {'nothing': 0.25, 'checks': 0.25, 'use': 0.25, 'client': 1.6}
     """
     quoted = " ".join(_QUOTED.findall(text))
@@ -303,10 +303,10 @@ SAME, LIKE, OTHER = 0.25, 0.12, -0.3
 complaint, for another shared complaint, and for complaints that do not go together."""
 
 
-def complaints(text: str) -> frozenset[str]:
+def find_complaints(text: str) -> frozenset[str]:
     """The complaints in a text; empty if it has none of the phrases.
 
-    >>> sorted(complaints("Far too strict: good runs fail."))
+    >>> sorted(find_complaints("Far too strict: good runs fail."))
     ['fails good work']
     """
     plain = text.replace("’", "'")
@@ -335,13 +335,13 @@ def is_praise(text: str) -> bool:
     (True, False)
     """
     rest = _NO_FAULT.sub("good", text)
-    return bool(_PRAISE.search(rest) and not _AMISS.search(rest) and not complaints(rest))
+    return bool(_PRAISE.search(rest) and not _AMISS.search(rest) and not find_complaints(rest))
 
 
 def agreement(first: frozenset[str], second: frozenset[str]) -> float:
     """How far two sets of complaints suggest that the same, or something else, is meant.
 
-    >>> agreement(complaints("Far too strict."), complaints("Trivial."))
+    >>> agreement(find_complaints("Far too strict."), find_complaints("Trivial."))
     -0.3
     """
     shared = first & second
@@ -371,16 +371,16 @@ class Vectors:
     alike: csr_array
 
 
-def measure(texts: Sequence[str]) -> Vectors:
+def weigh_texts(texts: Sequence[str]) -> Vectors:
     """The words of texts as vectors; the fewer texts have a word, the more it counts."""
-    bags = [words(text) for text in texts]
+    bags = [weigh_words(text) for text in texts]
     vocabulary = sorted({word for bag in bags for word in bag})
     place = {word: index for index, word in enumerate(vocabulary)}
     rows = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
     columns = np.array([place[word] for bag in bags for word in bag], dtype=np.intp)
     weights = np.array([weight for bag in bags for weight in bag.values()])
     shape = (len(bags), len(vocabulary))
-    alike = _alike(vocabulary)
+    alike = _word_likeness(vocabulary)
     held = csr_array(csr_array((np.ones(len(rows)), (rows, columns)), shape=shape) @ alike)
     held.data = np.minimum(held.data, 1)
     rarity = 1 + np.log((len(bags) + 1) / np.maximum(held.sum(axis=0), 1))
@@ -418,7 +418,7 @@ def likeness(measured: Vectors, rows: Sequence[int]) -> NDArray[np.float64]:
     return cosine
 
 
-def _alike(vocabulary: Sequence[str]) -> csr_array:
+def _word_likeness(vocabulary: Sequence[str]) -> csr_array:
     """How alike words are: 1 for a word and itself, 0 below `NEARLY`.
 
     The first letters must be the same: `valid` and `invalid` are opposites.
@@ -468,10 +468,10 @@ def group_sources(many: Sequence[Source], threshold: float) -> list[tuple[Source
 
 def _of_suite(many: Sequence[Source], threshold: float) -> Iterator[tuple[Source, ...]]:
     texts = sorted({source.text for source in many})
-    measured, place = measure(texts), {text: row for row, text in enumerate(texts)}
+    measured, place = weigh_texts(texts), {text: row for row, text in enumerate(texts)}
     blocks: dict[Block, dict[int, list[Source]]] = {}
     for source in many:
-        sayers = blocks.setdefault(_block(source), {})
+        sayers = blocks.setdefault(_block_of(source), {})
         sayers.setdefault(place[source.text], []).append(source)
     for name, sayers in sorted(blocks.items()):
         rows = sorted(sayers)
@@ -490,7 +490,7 @@ def text_distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> ND
     """The distances of texts, 0-1; `known`: all are about the same known expectation."""
     alike = likeness(measured, rows)
     if known:
-        found = [complaints(measured.texts[row]) for row in rows]
+        found = [find_complaints(measured.texts[row]) for row in rows]
         kinds = {kind: place for place, kind in enumerate(dict.fromkeys(found))}
         more = np.array([[agreement(kind, other) for other in kinds] for kind in kinds])
         places = [kinds[kind] for kind in found]
@@ -500,7 +500,7 @@ def text_distances(measured: Vectors, rows: Sequence[int], *, known: bool) -> ND
     return np.round((apart + apart.T) / 2, DIGITS)
 
 
-def _block(source: Source) -> Block:
+def _block_of(source: Source) -> Block:
     if source.about is not None:
         return ("about", source.about.identity)
     return ("missing",) if source.expectation is None else ("unknown",)

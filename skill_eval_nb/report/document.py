@@ -30,9 +30,9 @@ from .measured import (
     IterationFigures,
     Row,
     line,
+    list_slices,
     measure,
     print_difference,
-    slices,
     unit,
 )
 
@@ -71,20 +71,20 @@ def in_document_order(measured: IterationFigures) -> list[str]:
     return [*first, *(name for name in measured.configurations if name not in first)]
 
 
-def _metrics(measured: IterationFigures) -> list[str]:
-    """Those that have a field, without the efficiency if it is the pass rate again."""
-    rubric = "rubric_normalized" in measured.known
+def _list_metrics(measured: IterationFigures) -> list[str]:
+    """The metrics that have a field; no efficiency where it only repeats the pass rate."""
+    rubric = "rubric_normalized" in measured.known_metrics
     return [name for name in SHOWN if rubric or name != "overall_efficiency"]
 
 
 def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSummary:
     return ConfigurationSummary(
-        **{metric: _stats(measured, name, metric) for metric in _metrics(measured)},
+        **{metric: _make_stats(measured, name, metric) for metric in _list_metrics(measured)},
         consistency=round_figure(measured.figure(name, "consistency"), "consistency"),
         rubric_dimensions={
             dimension: found
             for dimension in measured.dimensions
-            if (found := _stats(measured, name, RUBRIC + dimension))
+            if (found := _make_stats(measured, name, RUBRIC + dimension))
         },
     )
 
@@ -93,13 +93,13 @@ def _of_delta(measured: IterationFigures, name: str) -> ConfigurationSummary:
     """The differences of the two means, as the document has them, if some eval is paired."""
     figures: dict[str, Any] = {
         metric: print_difference(measured.gap(name, metric), metric)
-        for metric in _metrics(measured)
+        for metric in _list_metrics(measured)
         if measured.delta(name, metric) is not None
     }
     return ConfigurationSummary(**figures)
 
 
-def _stats(measured: IterationFigures, name: str, metric: str) -> Stats | None:
+def _make_stats(measured: IterationFigures, name: str, metric: str) -> Stats | None:
     if measured.figure(name, metric) is None:
         return None
     return Stats(
@@ -143,10 +143,10 @@ def benchmark(ws: Workspace, timestamp: str | None = None) -> list[Benchmark]:
     >>> benchmark(Workspace.from_tables({}))
     []
     """
-    return [document(measure(ws, place), timestamp) for place in slices(ws)]
+    return [build_benchmark(measure(ws, place), timestamp) for place in list_slices(ws)]
 
 
-def document(measured: IterationFigures, timestamp: str | None = None) -> Benchmark:
+def build_benchmark(measured: IterationFigures, timestamp: str | None = None) -> Benchmark:
     """The aggregate of one iteration."""
     runs = order_runs(measured)
     notes, verdicts, scores = (
@@ -217,7 +217,7 @@ def _benchmark_run(
         ),
         expectations=[_graded_expectation(verdict) for verdict in counted_checks(verdicts)],
         notes=status + [note["text"] for note in notes if note["kind"] != "analyst"],
-        rubric_scores=_scores(scores),
+        rubric_scores=_average_scores(scores),
         model=row["executor_model"],
     )
 
@@ -237,7 +237,7 @@ def _graded_expectation(row: Row) -> GradedExpectation:
     )
 
 
-def _scores(rows: Sequence[Row]) -> dict[str, RubricScore]:
+def _average_scores(rows: Sequence[Row]) -> dict[str, RubricScore]:
     """Each dimension's score, the mean over judgings, with the evidence of the first."""
     judgings: dict[str, list[Row]] = defaultdict(list)
     for row in rows:

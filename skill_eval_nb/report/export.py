@@ -21,9 +21,9 @@ from skill_eval_nb.tables import TABLES
 from skill_eval_nb.text import brief, count, did_you_mean, some
 from skill_eval_nb.workspace import write_atomic
 
-from .document import Fitted, document, for_viewer, name_eval, with_spread
-from .measured import NO_ITERATION, IterationFigures, Slice, folders, line
-from .page import Reported, latest, measure_iterations, whole
+from .document import Fitted, build_benchmark, for_viewer, name_eval, with_spread
+from .measured import NO_ITERATION, IterationFigures, Slice, line, name_folders
+from .page import Reported, latest_figures, measure_iterations, whole_report
 from .page import render_html as html_of
 from .page import render_markdown as markdown_of
 from .verdicts import answers, full_name
@@ -94,8 +94,8 @@ def _write_codingbuddy(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]
             "eval_results": [
                 {
                     "eval_id": id_,
-                    "with_skill": _means(_of_side(runs, "with_skill"), SIDE),
-                    "baseline": _means(_of_side(runs, "without_skill"), SIDE),
+                    "with_skill": _average(_of_side(runs, "with_skill"), SIDE),
+                    "baseline": _average(_of_side(runs, "without_skill"), SIDE),
                 }
                 for id_, runs in zip(ids, evals.values(), strict=True)
             ],
@@ -149,7 +149,7 @@ def _write_iterations(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     """Each iteration's configurations with their evals, the share of runs that passed a check."""
     blocks = [_iteration_entry(benchmark) for benchmark, _, _ in group]
     losses = ["Rubric scores and single runs have no place: checks have the share that passed."]
-    return without_none({"skill_name": _skill(group), "iterations": blocks}), losses
+    return without_none({"skill_name": _find_skill(group), "iterations": blocks}), losses
 
 
 def _iteration_entry(benchmark: Benchmark) -> Plain:
@@ -198,7 +198,7 @@ def _write_test_cases(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     """Each iteration as a version of the description, with the mean of each test case."""
     entries = [_entry(*one) for one in group]
     versions = [entry["description_version"] for entry in entries]
-    about = {"skill_name": _skill(group), "description_version": max(versions, default=None)}
+    about = {"skill_name": _find_skill(group), "description_version": max(versions, default=None)}
     others = {run.configuration for one in group for run in one.benchmark.runs} - {"with_skill"}
     losses = ["Verdicts, tokens, rubric scores and single runs have no place: cases have means."]
     if others:
@@ -222,7 +222,7 @@ def _entry(benchmark: Benchmark, _: IterationFigures, number: int) -> Plain:
             "timestamp": metadata.timestamp,
             "scores": without_none(scores) or None,
             "per_test_case": [
-                {"test_case_id": str(key), **_means(runs, figures)} for key, runs in cases.items()
+                {"test_case_id": str(key), **_average(runs, figures)} for key, runs in cases.items()
             ],
             "num_test_cases": len(cases),
         }
@@ -236,7 +236,7 @@ WRITERS: dict[str, Callable[[Sequence[OneIteration]], tuple[Plain, list[str]]]] 
 }
 
 
-def _skill(group: Sequence[OneIteration]) -> str | None:
+def _find_skill(group: Sequence[OneIteration]) -> str | None:
     return next((name for one in group if (name := one.benchmark.metadata.skill_name)), None)
 
 
@@ -256,7 +256,7 @@ def _figures(runs: Runs, figure: str) -> list[float]:
     return [value for value in found if value is not None]
 
 
-def _means(runs: Runs, names: dict[str, str]) -> Plain:
+def _average(runs: Runs, names: dict[str, str]) -> Plain:
     """The means of figures over runs, by their names; tokens are whole."""
     values = {name: own for name, of in names.items() if (own := _figures(runs, of))}
     means = {name: fmean(own) for name, own in values.items()}
@@ -340,11 +340,11 @@ def write_report(
     if progress is not None:
         progress("drawing report.html")
     written = _write_benchmarks(ws, every, Path(folder), dialect, timestamp)
-    page = write_atomic(Path(folder, "report.html"), html_of(whole(ws, every)))
+    page = write_atomic(Path(folder, "report.html"), html_of(whole_report(ws, every)))
     names = "" if len(every) == 1 else "{}: "
     said = [
         (names.format(full_name(measured)), answer)
-        for measured in latest(every)
+        for measured in latest_figures(every)
         for answer in answers(measured)
     ]
     return Written([*written, page], written.losses, said)
@@ -397,15 +397,15 @@ def _write_benchmarks(
 ) -> Written:
     written = Written()
     groups = _group_by_file(every, spans_iterations=dialect in SPANNING)
-    for below, group in zip(folders(list(groups)), groups.values(), strict=True):
+    for below, group in zip(name_folders(list(groups)), groups.values(), strict=True):
         ones = [
-            OneIteration(document(one.measured, timestamp), one.measured, number)
+            OneIteration(build_benchmark(one.measured, timestamp), one.measured, number)
             for one, number in group
         ]
         value, losses = benchmark_as(dialect, ones)
         files = {
             "benchmark.json": to_json(value),
-            "benchmark.md": markdown_of(whole(ws, [one for one, _ in group])),
+            "benchmark.md": markdown_of(whole_report(ws, [one for one, _ in group])),
         }
         written += [
             write_atomic(folder / below / name, data, root=folder) for name, data in files.items()

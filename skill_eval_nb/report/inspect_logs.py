@@ -26,7 +26,7 @@ from skill_eval_nb.tables.columns import RUN_KEYS
 from skill_eval_nb.text import count
 
 from .export import Written
-from .measured import Slice, folders, free, safe_name, slices
+from .measured import Slice, dedupe, list_slices, name_folders, safe_name
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample, EvalScore
@@ -145,18 +145,18 @@ class _Part:
     rows: Mapping[str, Mapping[tuple[Any, ...], list[dict[str, Any]]]]
     reasons: dict[str, str]
 
-    def of(self, table: str, run: Row) -> list[dict[str, Any]]:
-        """The rows of a table that are of a run, without its keys."""
+    def rows_of(self, table: str, run: Row) -> list[dict[str, Any]]:
+        """The rows of a table that belong to a run, without its keys."""
         return self.rows[table].get(tuple(run[key] for key in _OF_RUN), [])
 
 
 def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
     """The logs to write: where each lies, without its ending, and what it is of."""
-    places = [(slice_, slice_.of(ws)) for slice_ in slices(ws)]
+    places = [(slice_, slice_.select(ws)) for slice_ in list_slices(ws)]
     places = [(slice_, part) for slice_, part in places if part.polars("runs").height]
     others = [key for key in _KEYS if key not in _OF_RUN]
     for folder, (place, part) in zip(
-        folders([slice_ for slice_, _ in places]), places, strict=True
+        name_folders([slice_ for slice_, _ in places]), places, strict=True
     ):
         rows = {
             table: part.polars(table).drop(others).rows_by_key(_OF_RUN, named=True)
@@ -173,7 +173,7 @@ def _log_parts(ws: Workspace) -> Iterator[tuple[PurePosixPath, _Part]]:
         taken = set[str]()
         for side, runs in sides.items():
             known = _Part(ws.path, place, side, runs, evals, rows, reasons)
-            yield folder / free(PurePosixPath(safe_name(side) or "runs"), taken), known
+            yield folder / dedupe(PurePosixPath(safe_name(side) or "runs"), taken), known
 
 
 def _build_log(part: _Part, losses: Counter[str]) -> EvalLog:
@@ -186,13 +186,13 @@ def _build_log(part: _Part, losses: Counter[str]) -> EvalLog:
     own = hashlib.sha256(content.encode()).hexdigest()[:22]
     judges = {run["judge_model"] for run in runs} - {None}
     model = next((run["executor_model"] for run in runs if run["executor_model"]), "none/none")
-    stamps = [time for run in runs if (time := _utc(run["started_at"]))]
-    ends = [_utc(run["started_at"], run["time_seconds"] or 0) for run in runs]
+    stamps = [time for run in runs if (time := _to_utc(run["started_at"]))]
+    ends = [_to_utc(run["started_at"], run["time_seconds"] or 0) for run in runs]
     created = next(reversed(sort_stamps(stamps)), None)
     if created is None:
         losses["a log needs a time, and no run states one: dated 1970"] += len(runs)
     ids = list(dict.fromkeys(run["eval_id"] for run in runs))
-    scores = [_figure(name, runs) for name in FIGURES]
+    scores = [_mean_score(name, runs) for name in FIGURES]
     spec = inspect.EvalSpec(
         eval_id=own,
         run_id=own,
@@ -218,7 +218,7 @@ def _build_log(part: _Part, losses: Counter[str]) -> EvalLog:
         stats=inspect.EvalStats(
             started_at=min(stamps, default=""),
             completed_at=max(filter(None, ends), default=""),
-            model_usage={model: usage} if (usage := _usage(runs)) else {},
+            model_usage={model: usage} if (usage := _sum_usage(runs)) else {},
         ),
         samples=[
             _build_sample(part, run, model, f"{own}-{at}", losses) for at, run in enumerate(runs)
@@ -226,7 +226,7 @@ def _build_log(part: _Part, losses: Counter[str]) -> EvalLog:
     )
 
 
-def _figure(name: str, runs: Sequence[Row]) -> EvalScore | None:
+def _mean_score(name: str, runs: Sequence[Row]) -> EvalScore | None:
     """The mean of a column, runs averaged inside an eval first, as inspect_ai does."""
     from inspect_ai.log import EvalMetric, EvalScore
 
@@ -253,7 +253,7 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
     from inspect_ai.model import GenerateConfig, ModelOutput
 
     eval_ = part.evals.get(run["eval_id"], {})
-    started = _utc(run["started_at"])
+    started = _to_utc(run["started_at"])
     if run["started_at"] and not started:
         losses["started_at is not an ISO 8601 time: among the metadata alone"] += 1
     messages = []
@@ -264,7 +264,7 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
     outputs = [
         ModelOutput.from_message(cast("ChatMessageAssistant", messages[at])) for at in answers
     ]
-    usage = _usage([run])
+    usage = _sum_usage([run])
     if usage is not None:
         known = "known in all: those read and those written" if run["tokens"] else "not known: they"
         losses[f"tokens are {known} stand as 0"] += 1
@@ -275,7 +275,7 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
         "eval_name": run["eval_name"],
         **{name: eval_.get(name) for name in ("files", "tags", "weight")},
         **{name: value for name, value in run.items() if name not in _PLACED},
-        **{name: part.of(table, run) for table, name in _REMARKS.items()},
+        **{name: part.rows_of(table, run) for table, name in _REMARKS.items()},
         "reason": why,
     }
     return EvalSample(
@@ -313,8 +313,8 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
     )
 
 
-def _usage(runs: Sequence[Row]) -> ModelUsage | None:
-    """What runs have used together, as far as it is known."""
+def _sum_usage(runs: Sequence[Row]) -> ModelUsage | None:
+    """The tokens and the cost of all runs together, as far as they are known."""
     from inspect_ai.model import ModelUsage
 
     names = ("tokens", "tokens_cached", "cost_usd")
@@ -333,8 +333,8 @@ def _scores_of_run(part: _Part, run: Row) -> dict[str, Score]:
     from inspect_ai.scorer import Score
 
     found = {} if run["pass_rate"] is None else {"pass_rate": Score(value=run["pass_rate"])}
-    if checks := part.of("expectations", run):
-        labels = _labels(row["text"] for row in checks)
+    if checks := part.rows_of("expectations", run):
+        labels = _number_repeats(row["text"] for row in checks)
         words = {True: "passed", False: "failed", None: "not scored"}
         found["checks"] = Score(
             value=dict(zip(labels, (row["passed"] for row in checks), strict=True)),
@@ -348,7 +348,7 @@ def _scores_of_run(part: _Part, run: Row) -> dict[str, Score]:
                 for label, row in zip(labels, checks, strict=True)
             },
         )
-    if scores := part.of("rubric_scores", run):
+    if scores := part.rows_of("rubric_scores", run):
         dimensions: dict[str, list[Row]] = defaultdict(list)
         for row in scores:
             if row["score"] is not None:
@@ -370,8 +370,8 @@ def _scores_of_run(part: _Part, run: Row) -> dict[str, Score]:
     return found
 
 
-def _labels(texts: Iterable[str]) -> list[str]:
-    """Each text once: what comes again has a number."""
+def _number_repeats(texts: Iterable[str]) -> list[str]:
+    """The texts, each made unique: a repeated one gets a number."""
     labels: list[str] = []
     for text in texts:
         names = itertools.chain([text], (f"{text} ({n})" for n in itertools.count(2)))
@@ -379,7 +379,7 @@ def _labels(texts: Iterable[str]) -> list[str]:
     return labels
 
 
-def _utc(stamp: str | None, later: float = 0) -> str | None:
+def _to_utc(stamp: str | None, later: float = 0) -> str | None:
     """An ISO 8601 time plus some seconds, as inspect_ai writes it; None if it is no such time."""
     time = read_time(stamp)
     try:
@@ -420,7 +420,7 @@ def _messages_of(
     found: list[ChatMessage] = []
     for turn, group in itertools.groupby(steps, key=lambda step: step.turn):
         own = list(group)
-        found += [_answer(own)] if turn else map(_input, own)
+        found += [_answer_message(own)] if turn else map(_input_message, own)
     if found and prompt and not (found[0].role == "user" and prompt in found[0].text):
         found.insert(0, ChatMessageUser(content=prompt))
     for at, message in enumerate(found):
@@ -428,7 +428,7 @@ def _messages_of(
     return found
 
 
-def _answer(steps: list[Step]) -> ChatMessageAssistant:
+def _answer_message(steps: list[Step]) -> ChatMessageAssistant:
     """An answer of the agent: what it thinks and says, and the tools that it calls."""
     from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
     from inspect_ai.tool import ToolCall
@@ -442,17 +442,17 @@ def _answer(steps: list[Step]) -> ChatMessageAssistant:
         elif step.who == "thinking":
             content.append(ContentReasoning(reasoning=step.text))
         else:
-            content.append(ContentText(text=_words(step)))
+            content.append(ContentText(text=_words_of(step)))
     return ChatMessageAssistant(content=content, tool_calls=calls or None)
 
 
-def _input(step: Step) -> ChatMessageUser | ChatMessageTool:
+def _input_message(step: Step) -> ChatMessageUser | ChatMessageTool:
     """A text of the user, or the result of a tool."""
     from inspect_ai.model import ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCallError
 
     if step.who != "result":
-        return ChatMessageUser(content=_words(step))
+        return ChatMessageUser(content=_words_of(step))
     return ChatMessageTool(
         content=step.text,
         tool_call_id=str(step.id),
@@ -461,6 +461,6 @@ def _input(step: Step) -> ChatMessageUser | ChatMessageTool:
     )
 
 
-def _words(step: Step) -> str:
+def _words_of(step: Step) -> str:
     """The words of a step; of a block without words, such as a picture, its type."""
     return f"({step.text})" if step.who == "other" else step.text

@@ -76,7 +76,7 @@ def lacking_sentences(measured: IterationFigures) -> list[str]:
     return [
         *_no_runs(measured),
         *_without_figures(measured),
-        *_uneven(measured),
+        *_say_uneven_runs(measured),
         *_not_scored(measured),
         *_list_alike(measured),
     ]
@@ -103,8 +103,8 @@ def _without_figures(measured: IterationFigures) -> Iterator[str]:
             yield f"There is nothing to compare: {line(reason)}."
 
 
-def _uneven(measured: IterationFigures) -> Iterator[str]:
-    """Evals with different numbers of runs, and the differences that this turns."""
+def _say_uneven_runs(measured: IterationFigures) -> Iterator[str]:
+    """Evals with different numbers of runs, and the differences that this changes."""
     runs = measured.ws.polars("runs")
     cells = runs.group_by("eval_id", "eval_name", "configuration").len()["len"]
     if cells.n_unique() > 1:
@@ -137,7 +137,7 @@ def _not_scored(measured: IterationFigures) -> Iterator[str]:
 
 def _list_alike(measured: IterationFigures) -> Iterator[str]:
     """Metrics that are in no table of means and deltas, as no run differs from another."""
-    if alike := measured.alike:
+    if alike := measured.constant_costs:
         known = [f"{metric_name(name).lower()} {figure(it, name)}" for name, it in alike.items()]
         yield f"The same in every run, and so left out of the tables: {some(known, 6)}."
 

@@ -102,10 +102,10 @@ class Library(view.Shown):
         """The rows of the table."""
         return self._frame.to_dicts()
 
-    def named(self, answer: OverSkills) -> list[tuple[int, str, dict[str, Any]]]:
-        """The rows that an answer is over, each with its place in the table and what it is called.
+    def name_rows(self, answer: OverSkills) -> list[tuple[int, str, dict[str, Any]]]:
+        """The rows that an answer covers, each with its place in the table and its name.
 
-        That is the skill, and its workspace and model if several share the name.
+        The name is the skill, and its workspace and model if several share the name.
         """
         rows = self.rows
         several = Counter(row["skill"] for row in rows)
@@ -234,11 +234,11 @@ def _parts(library: Library) -> Iterator[Part]:
         yield Paragraph("No skill here has an eval with a pass rate on two sides.")
     yield Bullets(tuple(_say_in_common(library)))
     for answer in library.answers:
-        own = [(name, row) for _, name, row in library.named(answer)]
+        own = [(name, row) for _, name, row in library.name_rows(answer)]
         yield Picture(
             f"The delta of each skill against {answer.against}, with its interval. "
             "The table has the figures.",
-            partial(_draw, own, answer),
+            partial(_draw_deltas, own, answer),
         )
         yield Table(
             f"Against {answer.against}, what is known first; intervals in brackets are by "
@@ -309,7 +309,7 @@ def _say_in_common(library: Library) -> Iterator[str]:
         yield f"Not compared, as no eval has a pass rate on two sides: {some(left, 6)}."
 
 
-def _draw(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:
+def _draw_deltas(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:
     meant = metric(HEADLINE)
     own = [
         forest_row(dict(row), name, "", meant) | {"verdict": say_known(row)}
@@ -327,7 +327,7 @@ def _draw(named: Sequence[tuple[str, Row]], answer: OverSkills) -> ChartType:
 
 
 def _sections(library: Library) -> Iterator[Section]:
-    every = sorted(own for answer in library.answers for own in library.named(answer))
+    every = sorted(own for answer in library.answers for own in library.name_rows(answer))
     named = [(name, row) for _, name, row in every]
     yield section("What to do next", _steps(named))
     known = any(row[name] is not None for _, row in named for name in CONTEXT)

@@ -137,18 +137,18 @@ class Slice:
     model: Model = ()
 
     @property
-    def whole(self) -> Slice:
-        """The same of all models."""
+    def of_all_models(self) -> Slice:
+        """The same slice, over all models."""
         return replace(self, model=())
 
-    def of(self, ws: Workspace) -> Workspace:
+    def select(self, ws: Workspace) -> Workspace:
         """The tables of this part alone, in polars.
 
         A problem belongs to it if it is of the workspace and not in another iteration's folder.
         What a benchmark states is of all models.
         """
         if self.model:
-            own = self.whole.of(ws).select(**dict(self.model))
+            own = self.of_all_models.select(ws).select(**dict(self.model))
             tables = {name: own.polars(name) for name in TABLES if name != "stated"}
             return Workspace.from_tables(tables, ws.path)
         tables = {name: self._rows(ws, name) for name in TABLES}
@@ -175,7 +175,7 @@ class Slice:
         )
 
 
-def slices(ws: Workspace) -> list[Slice]:
+def list_slices(ws: Workspace) -> list[Slice]:
     """Every iteration that has runs or stated figures, the newest of a skill last.
 
     One that was run by several models is a slice for each. If there are none at all, the eval
@@ -196,16 +196,16 @@ def slices(ws: Workspace) -> list[Slice]:
     ]
 
 
-def folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
+def name_folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
     """A folder for each part, none the same as another's; `.` if there is only one part.
 
     `workspace/iteration`; the skill stands between where a workspace has several, and the model
     behind where an iteration has. Names come
     from files, so they are made safe: no step upwards, nothing a file system refuses.
 
-    >>> for folder in folders([Slice("a", "tdd", "iteration-1"), Slice("../b", "tdd", "none")]):
+    >>> for folder in name_folders([Slice("a", "tdd", "first"), Slice("../b", "tdd", "none")]):
     ...     print(folder)
-    a/iteration-1
+    a/first
     b
     """
     if len(parts) == 1:
@@ -214,7 +214,7 @@ def folders(parts: Sequence[Slice]) -> list[PurePosixPath]:
     for part in parts:
         skills.setdefault(part.workspace, set()).add(part.skill)
     taken: set[str] = set()
-    return [free(_slice_folder(part, len(skills[part.workspace]) > 1), taken) for part in parts]
+    return [dedupe(_slice_folder(part, len(skills[part.workspace]) > 1), taken) for part in parts]
 
 
 def _slice_folder(slice_: Slice, by_skill: bool) -> PurePosixPath:
@@ -235,7 +235,7 @@ def safe_name(name: str) -> str:
     return f"_{kept}" if _RESERVED.fullmatch(kept) else kept
 
 
-def free(folder: PurePosixPath, taken: set[str]) -> PurePosixPath:
+def dedupe(folder: PurePosixPath, taken: set[str]) -> PurePosixPath:
     """The folder, or its name with a number where another has it, in whatever case."""
     free, number = folder, 2
     while str(free).casefold() in taken:
@@ -275,18 +275,18 @@ class IterationFigures:
     def metrics(self) -> list[str]:
         """The metrics to show: those that some configuration has a figure of.
 
-        Without what is `alike`, consistency, which mixes how hard the evals are with how flaky
+        Without `constant_costs`, consistency, which mixes how hard the evals are with how flaky
         the runs are, and, if there is no rubric, the efficiency, then the pass rate again.
         """
-        known = self.known
+        known = self.known_metrics
         rubric = "rubric_normalized" in known
         hidden = {"consistency"} if rubric else {"consistency", "overall_efficiency"}
-        hidden |= self.alike.keys()
+        hidden |= self.constant_costs.keys()
         return [name for name in known if not name.startswith(RUBRIC) and name not in hidden]
 
     @property
-    def alike(self) -> dict[str, float]:
-        """What a run takes (time, tokens, cost, …) if that is the same in each of several."""
+    def constant_costs(self) -> dict[str, float]:
+        """What every run takes the same of (time, tokens, cost, …), if there are several runs."""
         ends: dict[str, list[float]] = {}
         for (_, metric), row in self.figures.items():
             if better(metric) != "more" and (row.get("n") or 0) > 0 and not self.stated:
@@ -296,7 +296,7 @@ class IterationFigures:
     @property
     def dimensions(self) -> list[str]:
         """The rubric dimensions that were scored."""
-        known = self.known
+        known = self.known_metrics
         return [name.removeprefix(RUBRIC) for name in known if name.startswith(RUBRIC)]
 
     def figure(self, configuration: str, metric: str, statistic: str = "mean") -> Any:
@@ -317,7 +317,7 @@ class IterationFigures:
         return None if None in sides else sides[0] - sides[1]
 
     @property
-    def known(self) -> list[str]:
+    def known_metrics(self) -> list[str]:
         """The metrics that some configuration has a figure of."""
         known = (key[1] for key, row in self.figures.items() if row.get("mean") is not None)
         return list(dict.fromkeys(known))
@@ -325,7 +325,7 @@ class IterationFigures:
 
 def measure(ws: Workspace, place: Slice) -> IterationFigures:
     """The figures of one iteration of a workspace."""
-    part = place.of(ws)
+    part = place.select(ws)
     figures = _figures_from_runs if part.polars("runs").height else _figures_as_stated
     return figures(place, part)
 
@@ -412,14 +412,14 @@ def figure(value: float | None, metric: str) -> str:
         return MISSING
     match unit(metric):
         case "rate":
-            return f"{_short(value * 100, 1)}%"
+            return f"{_format_short(value * 100, 1)}%"
         case "seconds":
             return f"{format_fixed(value, 1)} s"
         case "tokens" | "characters":
             return format_fixed(value, 0)
         case "usd":
             return f"${format_fixed(value, 2 if value >= 1 else 4)}"
-    return format_fixed(value, 2) if metric.startswith(RUBRIC) else _short(value, 2)
+    return format_fixed(value, 2) if metric.startswith(RUBRIC) else _format_short(value, 2)
 
 
 def difference(value: float | None, metric: str) -> str:
@@ -466,8 +466,8 @@ def with_n(shown: str, n: float | None) -> str:
     return shown if shown == MISSING or n is None else f"{shown} (n = {int(n):,})"
 
 
-def _short(value: float, decimals: int) -> str:
-    """With at most this number of decimals, and none if they are 0."""
+def _format_short(value: float, decimals: int) -> str:
+    """A number with at most this many decimals, and none if they are 0."""
     shown = format_fixed(value, decimals)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
@@ -494,8 +494,8 @@ def delta_cell(measured: IterationFigures, name: str, metric: str) -> str:
     return with_n(difference(delta, metric), n)
 
 
-def how(measured: IterationFigures) -> str:
-    """What stands in a table of `cells`, and what its n count."""
+def explain_cells(measured: IterationFigures) -> str:
+    """What a table of `cells` shows, and what its n counts."""
     if measured.stated:
         return "As benchmark.json states it"
     if not measured.compared:

@@ -39,9 +39,9 @@ from .measured import (
     delta_cell,
     figure,
     line,
+    list_slices,
     measure,
     section,
-    slices,
     with_n,
 )
 from .verdicts import (
@@ -94,7 +94,7 @@ def measure_iterations(
     ws: Workspace, progress: Callable[[str], object] | None = None
 ) -> list[Reported]:
     """Every iteration of a workspace, in natural order; `progress` is called before each."""
-    places = slices(ws)
+    places = list_slices(ws)
     every = []
     for number, place in enumerate(places, 1):
         if progress is not None:
@@ -104,7 +104,7 @@ def measure_iterations(
     return every
 
 
-def whole(ws: Workspace, every: Sequence[Reported]) -> Section:
+def whole_report(ws: Workspace, every: Sequence[Reported]) -> Section:
     """The report of some iterations of a workspace."""
     if not every:
         return section(
@@ -123,10 +123,10 @@ def whole(ws: Workspace, every: Sequence[Reported]) -> Section:
 def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
     """What is stated of iterations that are reported model by model: it is of all models."""
     places = (iteration.measured.place for iteration in every)
-    for place in dict.fromkeys(place.whole for place in places if place.model):
+    for place in dict.fromkeys(place.of_all_models for place in places if place.model):
         names = dict.fromkeys((place.workspace, place.skill, place.iteration))
         of = ", ".join(line(name) for name in names if name not in ("", NO_ITERATION))
-        own = place.of(ws)
+        own = place.select(ws)
         for heading, found in ((STATED, audit_parts(own)), (OPINION, opinion_parts(own))):
             if parts := tuple(found):
                 yield Section(f"{heading}: {of}, all models", parts)
@@ -142,7 +142,7 @@ def _section_of(measured: IterationFigures) -> Section:
 
 def _overview_parts(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     """What each skill does, by its last iteration that compares anything, and all side by side."""
-    for measured in latest(every):
+    for measured in latest_figures(every):
         verdict = next(filter(_is_verdict, verdicts(measured)))
         yield replace(verdict, verdict=f"{full_name(measured)}: {verdict.verdict}")
     yield Picture(
@@ -152,11 +152,11 @@ def _overview_parts(ws: Workspace, every: Sequence[Reported]) -> Iterator[Part]:
     yield Table(
         "Pass rate: means over runs (n = runs); delta paired by eval (n = evals)",
         ("Benchmark", "Compared", "Baseline", "Delta", "These evals"),
-        tuple((full_name(report.measured), *_line(report.measured)) for report in every),
+        tuple((full_name(report.measured), *_overview_row(report.measured)) for report in every),
     )
 
 
-def latest(every: Sequence[Reported]) -> list[IterationFigures]:
+def latest_figures(every: Sequence[Reported]) -> list[IterationFigures]:
     """Of each skill and model the last iteration that compares anything, else any."""
     last: dict[tuple[str, str, Model], IterationFigures] = {}
     for measured in (report.measured for report in every):
@@ -172,26 +172,26 @@ def _is_verdict(part: Part) -> TypeGuard[Paragraph]:
     return isinstance(part, Paragraph) and bool(part.verdict)
 
 
-def _line(measured: IterationFigures) -> tuple[str, ...]:
+def _overview_row(measured: IterationFigures) -> tuple[str, ...]:
     """An iteration: the compared configuration, its baseline, the delta."""
     compared = next(iter(measured.compared or measured.configurations), None)
     baseline = measured.baseline if measured.baseline != compared else None
     return (
-        _side(measured, compared),
-        _side(measured, baseline),
+        _side_cell(measured, compared),
+        _side_cell(measured, baseline),
         delta_cell(measured, compared or "", HEADLINE),
-        _word(measured.deltas.get((compared or "", HEADLINE), {})),
+        _verdict_cell(measured.deltas.get((compared or "", HEADLINE), {})),
     )
 
 
-def _word(row: Row) -> str:
+def _verdict_cell(row: Row) -> str:
     """The verdict on these evals, and what they lean to."""
     lean = row.get("lean")
     leans = f", {lean}" if lean and lean != NO_LEAN else ""
     return f"{row.get('verdict') or MISSING}{leans}"
 
 
-def _side(measured: IterationFigures, name: str | None) -> str:
+def _side_cell(measured: IterationFigures, name: str | None) -> str:
     if name is None:
         return MISSING
     shown = figure(measured.figure(name, HEADLINE), HEADLINE)
@@ -338,7 +338,7 @@ def html(ws: Workspace) -> str:
 
     The page fetches nothing and runs nothing; every text from a file is escaped.
     """
-    return render_html(whole(ws, measure_iterations(ws)))
+    return render_html(whole_report(ws, measure_iterations(ws)))
 
 
 def render_html(content: Section) -> str:
@@ -450,7 +450,7 @@ def markdown(ws: Workspace) -> str:
     No run, no benchmark.json and no eval was found.
     <BLANKLINE>
     """
-    return render_markdown(whole(ws, measure_iterations(ws)))
+    return render_markdown(whole_report(ws, measure_iterations(ws)))
 
 
 def render_markdown(content: Section) -> str:

@@ -40,9 +40,9 @@ from .measured import (
     cells,
     cut_table,
     difference,
+    explain_cells,
     figure,
     header,
-    how,
     interval,
     line,
     metric_name,
@@ -78,7 +78,7 @@ def opening_parts(measured: IterationFigures) -> Iterator[Part]:
     metrics = measured.metrics
     if metrics:
         rows = tuple((metric_name(metric), *cells(measured, metric)) for metric in metrics)
-        yield Table(how(measured), header(measured, "Metric"), rows)
+        yield Table(explain_cells(measured), header(measured, "Metric"), rows)
     if "rubric_normalized" in metrics:
         yield Paragraph(
             "Rubric, normalized is the weighted mean of the rubric scores divided by 5: "
@@ -250,7 +250,7 @@ COSTS = ("time_seconds", "tokens", "cost_usd")
 
 def cost(measured: IterationFigures) -> Iterator[Part]:
     """The cost of an iteration."""
-    known = {*measured.metrics, *(name for name, each in measured.alike.items() if each)}
+    known = {*measured.metrics, *(name for name, each in measured.constant_costs.items() if each)}
     metrics = [metric for metric in COSTS if metric in known and not measured.stated]
     if not metrics:
         return
@@ -283,7 +283,7 @@ SILENT = ({PASSES}, {FAILS})
 CheckRow = Mapping[str, Any]
 
 
-def _n(row: CheckRow, end: str) -> int:
+def _n_scored(row: CheckRow, end: str) -> int:
     return row[f"n_passed{end}"] + row[f"n_failed{end}"]
 
 
@@ -337,7 +337,7 @@ def _check_cells(row: CheckRow) -> tuple[str, ...]:
         line(row["text"]),
         row["class"],
         _join_evals(row["evals"]),
-        *(with_n(figure(row[rate], "pass_rate"), _n(row, end)) for rate, end in sides),
+        *(with_n(figure(row[rate], "pass_rate"), _n_scored(row, end)) for rate, end in sides),
         difference(row["estimate"], "pass_rate"),
         f"{row['p_adjusted']:.2g}",
     )
@@ -367,7 +367,7 @@ def _silent_table(compared: list[CheckRow]) -> Iterator[Part]:
                 line(own[0]["text"]),
                 own[0]["class"],
                 _join_evals(own[0]["evals"]),
-                f"{sum(_n(row, '') for row in own) + _n(own[0], '_baseline'):,}",
+                f"{sum(_n_scored(row, '') for row in own) + _n_scored(own[0], '_baseline'):,}",
             )
             for own in silent
         ),

@@ -219,7 +219,7 @@ def _sum_rows(matrix: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _divide_or_none(part: float, whole: float) -> float | None:
-    """A part of a whole, if it can be one."""
+    """Part / whole; None where the whole is 0 or smaller than the part."""
     if not whole > HAIR**2 or abs(part) > whole * (1 + HAIR):
         return None
     return float(part / whole)
@@ -310,7 +310,7 @@ def _order_scores(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pair_judgings(judged: pl.DataFrame) -> Iterator[Raters]:
-    """A judge's judgings of each output beside each other, in the order of their numbers."""
+    """For each judge, its judgings of an output as the columns of a row, in their order."""
     import numpy as np
     import polars as pl
 
@@ -327,7 +327,7 @@ def _pair_judgings(judged: pl.DataFrame) -> Iterator[Raters]:
 def _pair_judges(
     judged: pl.DataFrame, others: pl.DataFrame, kind: str, stray: int = 0
 ) -> Iterator[Raters]:
-    """Each judge beside each of the others, over the outputs that both scored."""
+    """Each judge with each of the others, over the outputs that both scored."""
     import numpy as np
     import polars as pl
 
@@ -353,7 +353,7 @@ def _pair_judges(
 
 
 def _match_human_scores(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The human scores of judged outputs as `_order_scores` has them, and how many are of none."""
+    """Human scores of judged outputs as in `_order_scores`; how many match no judged output."""
     import narwhals as nw
     import polars as pl
     from polars import selectors as cs

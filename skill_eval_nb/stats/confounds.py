@@ -169,7 +169,7 @@ class Compared(NamedTuple):
         return [brief(self.row[side]) for side in ("configuration", "baseline")]
 
     def stated_by_side(self, name: str) -> list[list[Any]]:
-        """What either side states of this."""
+        """The values that each side states for a name, such as `judge_model`."""
         return [list(side.get(f"own_{name}", ())) for side in self.sides]
 
 
@@ -410,7 +410,7 @@ def mark_stand_in(row: Row, sides: Sequence[Row]) -> Row:
 def settle_verdict(
     row: Row, counted: Row | None, warnings: Sequence[str], *, none: bool, whose: bool
 ) -> dict[str, Any]:
-    """The verdict and its reason with what may turn it.
+    """The verdict and its reason, once errors and warnings are taken into account.
 
     Args:
         row: a row of `deltas`.
@@ -474,7 +474,7 @@ class DeltaQuestion(NamedTuple):
 
     @property
     def subtracted_side(self) -> str | None:
-        """Of two iterations the baseline whose change is taken off."""
+        """The baseline whose change between two iterations is subtracted, if any."""
         return self.baseline if self.versus else None
 
     @property
@@ -509,7 +509,7 @@ class Known:
         self._others = pairs.others.to_dicts()
 
     def facts_about(self, row: Row) -> Compared:
-        """What is known of a row."""
+        """A row with what is known about the sides that it compares."""
         keys = self.asked.keys
         group = tuple(row[name] for name in keys)
         sides = [self.facts.get((*group, row[side]), {}) for side in SIDES]

@@ -76,7 +76,7 @@ def answer_rows(
     together: Sequence[str] = (),
     values: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """A row for each `by`: that, scope, FIGURES, worth, level, weighted, verdict and reason, BOTH.
+    """One row per group of `by`: scope, FIGURES, worth, level, weighted, verdict, reason, BOTH.
 
     Args:
         paired: what `pair_evals` gives, or `pooled` of it; with a `weight` and a `family` where

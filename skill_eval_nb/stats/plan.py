@@ -268,7 +268,7 @@ def measure_basis(
 
 
 def _plan_sides(found: Estimated, runs: pl.DataFrame) -> dict[Keys, PlannedSide]:
-    """Every cell's share in a plan, in the order of the cells."""
+    """Each cell as a side of a plan, in the order of the cells."""
     import numpy as np
     import polars as pl
 
@@ -655,7 +655,7 @@ def _design_columns(
 
 
 def _sum_rates(basis: Basis, n_sides: int, name: str, given: Given) -> Rate | None:
-    """What runs and judgings take on all sides; None if that is not known."""
+    """The price (or time) of a run and of a judging, over all sides; None if unknown."""
     run, judging = given
     seen = basis.price if name == "price_usd" else basis.seconds
     per_run = seen if run is None else run * n_sides

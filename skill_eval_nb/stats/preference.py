@@ -254,7 +254,7 @@ def _read_comparisons(data: Any) -> pl.DataFrame:
 
 
 def _name_side(side_: str) -> pl.Expr:
-    """What a side is called by what differs: its configuration, its version, or both."""
+    """The name of a side: whatever differs of configuration and version, or both."""
     import polars as pl
 
     def differs_in(name: str) -> pl.Expr:

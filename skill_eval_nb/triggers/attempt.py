@@ -96,7 +96,7 @@ class Attempt:
     @property
     def key(self) -> str:
         """Its name in the journal; the same for the same words and run."""
-        return f"{mark(self.query.query)}-{self.run}"
+        return f"{short_hash(self.query.query)}-{self.run}"
 
 
 Others = Literal["bundled", "none"] | PathLike | Iterable[PathLike]
@@ -156,7 +156,7 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
     with gather_refusals(faults):
         main = read_skill(skill)
     beside: list[SkillSource] = []
-    for folder in _folders(others, faults):
+    for folder in _find_folders(others, faults):
         if main is None or folder.resolve() != main.folder:
             with gather_refusals(faults):
                 beside.append(read_skill(folder))
@@ -177,7 +177,7 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
 
 
 @contextmanager
-def staged(offer: SkillSet) -> Iterator[StagedSkills]:
+def stage_skills(offer: SkillSet) -> Iterator[StagedSkills]:
     """Copy the skills on offer, for as long as the block lasts.
 
     Raises:
@@ -198,7 +198,7 @@ def staged(offer: SkillSet) -> Iterator[StagedSkills]:
         yield StagedSkills(main, tuple(others), marks)
 
 
-def _folders(others: Others, faults: list[str]) -> list[Path]:
+def _find_folders(others: Others, faults: list[str]) -> list[Path]:
     """The folders of the skills that `others` names, in order of their paths."""
     if others == "none":
         return []
@@ -247,7 +247,7 @@ class MeasureConfig:
     series: str
 
     @property
-    def common(self) -> dict[str, Any]:
+    def conditions(self) -> dict[str, Any]:
         """The conditions of attempts that can be compared with each other, as plain JSON."""
         own = self.offered.skill.name
         return {
@@ -264,13 +264,13 @@ class MeasureConfig:
     @property
     def fingerprint(self) -> str:
         """A short hash of it: the same if attempts are interchangeable."""
-        return mark(self.common)
+        return short_hash(self.conditions)
 
 
-def mark(value: Any) -> str:
+def short_hash(value: Any) -> str:
     """A short hash of plain JSON.
 
-    >>> mark("a query") == mark("a query") != mark("another")
+    >>> short_hash("a query") == short_hash("a query") != short_hash("another")
     True
     """
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
@@ -345,11 +345,11 @@ KEPT = ("outcome", "reason", "instead", "opened", "seconds", "cost_usd")
 """The fields of an attempt that its file holds, apart from the query and the run number."""
 
 
-def place(home: Path, attempt: Attempt) -> Path:
+def attempt_path(home: Path, attempt: Attempt) -> Path:
     """The file of an attempt below the folder of its measurement."""
     words = unicodedata.normalize("NFKD", attempt.query.query).encode("ascii", "ignore").decode()
     slug = "-".join(re.findall(r"[a-z0-9]+", words.lower()))[:40].strip("-")
-    folder = "-".join(filter(None, ["query", slug, mark(attempt.query.query)[:8]]))
+    folder = "-".join(filter(None, ["query", slug, short_hash(attempt.query.query)[:8]]))
     return home / folder / f"run-{attempt.run}.json"
 
 
@@ -359,7 +359,7 @@ def read_attempt(home: Path, planned: Attempt) -> Attempt | None:
     Raises:
         Refused: its file was changed.
     """
-    path = place(home, planned)
+    path = attempt_path(home, planned)
     try:
         return replace(planned, **_kept_fields(parse(read_bytes(path), Faults()), planned))
     except FileNotFoundError:
@@ -385,7 +385,7 @@ def further_attempts(home: Path, planned: Mapping[str, Attempt]) -> Iterator[Att
         Refused: as `read_attempt`.
     """
     for query in dict.fromkeys(attempt.query for attempt in planned.values()):
-        files = place(home, Attempt(query, 1, "not run")).parent.glob("run-*.json")
+        files = attempt_path(home, Attempt(query, 1, "not run")).parent.glob("run-*.json")
         for run in sorted(int(file.stem.removeprefix("run-")) for file in files):
             attempt = Attempt(query, run, "not run")
             if attempt.key not in planned and (made := read_attempt(home, attempt)) is not None:
@@ -400,7 +400,7 @@ def write_attempt(
     Raises:
         OSError: it cannot be written.
     """
-    path, usage = place(home, attempt), execution.usage
+    path, usage = attempt_path(home, attempt), execution.usage
     transcript = path.with_suffix(".transcript.jsonl")
     write_atomic(transcript, as_lines(execution.events), private=True)
     record = {
@@ -460,7 +460,7 @@ async def make_attempt(
         skill=setting.offered.skill,
         model=setting.model,
         limits=setting.limits,
-        key=mark([setting.fingerprint, planned.key]),
+        key=short_hash([setting.fingerprint, planned.key]),
         sandbox=setting.sandbox,
         connection=setting.connection,
         scratch=scratch,

@@ -9,7 +9,7 @@ from typing import Any
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import read_skill
-from skill_eval_nb.skill_md import LENGTHS, SKILL_FILE, BadSkill, fields, parts
+from skill_eval_nb.skill_md import LENGTHS, SKILL_FILE, BadSkill, read_front_matter, split_skill_md
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.writing import diff_of, replace_kept
 
@@ -27,8 +27,8 @@ def with_description(skill_md: bytes, description: str) -> bytes:
 
     Raises:
         Refused: the file is not UTF-8; its front matter is missing, not closed, not YAML
-            (as `skill_md.fields` reads it) or not a mapping; or `description` is not in it exactly
-            once and as a text. It is a ValueError.
+            (as `read_front_matter` reads it) or not a mapping; or `description` is not in it
+            exactly once and as a text. It is a ValueError.
 
     >>> print(with_description(b"---\ndescription: old  # ours\n---\n", "It's new").decode())
     ---
@@ -37,17 +37,17 @@ def with_description(skill_md: bytes, description: str) -> bytes:
     <BLANKLINE>
     """
     try:
-        before, inner, after = parts(skill_md.decode())
-        found = fields(inner)
+        before, inner, after = split_skill_md(skill_md.decode())
+        found = read_front_matter(inner)
     except UnicodeDecodeError as error:
         raise refuse(f"SKILL.md cannot be read as UTF-8 text: {error}") from error
     except BadSkill as error:
         raise refuse(f"SKILL.md {error}") from error
-    start, end = _place(inner)
+    start, end = _locate_description(inner)
     old, comment = _value_and_comment(inner[start:end])
-    new = inner[:start] + quoted(description) + comment + inner[start + len(old) :]
+    new = inner[:start] + quote_yaml(description) + comment + inner[start + len(old) :]
     try:
-        alone = repr(fields(new)) == repr(found | {"description": description})
+        alone = repr(read_front_matter(new)) == repr(found | {"description": description})
     except BadSkill:
         alone = False
     if not alone:
@@ -55,10 +55,10 @@ def with_description(skill_md: bytes, description: str) -> bytes:
     return (before + new + after).encode()
 
 
-def quoted(text: str) -> str:
+def quote_yaml(text: str) -> str:
     r"""A text as YAML on one line, with as few escapes as can be.
 
-    >>> print(quoted("Don't: # fear"), quoted('say "hi"'), quoted("a\nb"))
+    >>> print(quote_yaml("Don't: # fear"), quote_yaml('say "hi"'), quote_yaml("a\nb"))
     "Don't: # fear" 'say "hi"' "a\nb"
     """
     import yaml
@@ -71,7 +71,7 @@ def quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def _place(inner: str) -> tuple[int, int]:
+def _locate_description(inner: str) -> tuple[int, int]:
     """Where the value of `description` begins and ends, in characters."""
     import yaml
 

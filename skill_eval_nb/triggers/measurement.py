@@ -66,7 +66,7 @@ from .attempt import (
     make_attempt,
     read_attempt,
     read_offer,
-    staged,
+    stage_skills,
     write_attempt,
     write_summary,
 )
@@ -130,7 +130,7 @@ def price_of(attempts: Iterable[Attempt], setting: MeasureConfig, prices: Prices
     each call counts at its worst case until it is answered.
     """
     limits, model = setting.limits, setting.model
-    uses = [_use(attempt.query.query, setting) for attempt in attempts]
+    uses = [_estimate_use(attempt.query.query, setting) for attempt in attempts]
     calls = len(uses) * limits.turns
     if uses and not prices.known(model):
         return Price(len(uses), calls, CostRange(None, None, None), None)
@@ -142,7 +142,7 @@ def price_of(attempts: Iterable[Attempt], setting: MeasureConfig, prices: Prices
     return Price(len(uses), calls, CostRange(low, high, len(uses) * cap), cap)
 
 
-def _use(query: str, setting: MeasureConfig) -> tuple[Usage, Usage, Usage]:
+def _estimate_use(query: str, setting: MeasureConfig) -> tuple[Usage, Usage, Usage]:
     """What one attempt uses: at the least, at the most, and one call of it at its worst."""
     limits = setting.limits
     offered = (setting.offered.skill, *setting.offered.others)
@@ -351,14 +351,14 @@ class Measured(Shown):
         yield Text(self.description, soft=True)
         yield from (Mark("warning", "doubt", doubt) for doubt in self.doubts["message"])
         for row in self.scores.to_dicts():
-            cards = _scores(row)
+            cards = _score_cards(row)
             by_query = "By query, with 95% intervals:" if cards else "No score is defined."
             yield from (Text(by_query, soft=True), Cards(cards))
         rows = [
             (
                 brief(row["query"], LONGEST),
                 "should" if row["should_trigger"] else "should not",
-                _rate(row),
+                _say_rate(row),
                 brief(row["instead"] or "", MOST_INSTEAD),
             )
             for row in self.rates.to_dicts()
@@ -366,7 +366,7 @@ class Measured(Shown):
         yield Table(("query", "should", "triggered", "instead"), rows)
 
 
-def _scores(row: Mapping[str, Any]) -> list[Card]:
+def _score_cards(row: Mapping[str, Any]) -> list[Card]:
     return [
         Card(f"{row[key]:.2f}", f"{name} ({row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f})")
         for key, name in SCORES.items()
@@ -374,7 +374,7 @@ def _scores(row: Mapping[str, Any]) -> list[Card]:
     ]
 
 
-def _rate(row: Mapping[str, Any]) -> str:
+def _say_rate(row: Mapping[str, Any]) -> str:
     if row["rate"] is None:
         return "no run tells"
     runs = row["n_triggered"] + row["n_not_triggered"]
@@ -516,7 +516,7 @@ class Measurement:
     ) -> Measured:
         """Make the missing attempts, as the only writer of this measurement."""
         setting, home = self.setting, self.home
-        journal = Journal(home, {"event": PLANNED, "measured": setting.common})
+        journal = Journal(home, {"event": PLANNED, "measured": setting.conditions})
         try:
             self.read_attempts()
             due, price = list(self.due.values()), self.price
@@ -533,7 +533,7 @@ class Measurement:
                 calls = calls_models(setting.executor)
                 connected = connect(setting.connection) if calls else nullcontext()
                 async with connected as client:
-                    work = (self._make(each, ledger, cap, client) for each in due)
+                    work = (self._make_and_write(each, ledger, cap, client) for each in due)
                     await several(work, concurrency)
 
             try:
@@ -548,7 +548,7 @@ class Measurement:
         finally:
             journal.close()
 
-    async def _make(
+    async def _make_and_write(
         self, planned: Attempt, ledger: Ledger, cap_usd: float | None, client: Client | None
     ) -> None:
         """Make an attempt and write it, within the budget."""
@@ -681,7 +681,7 @@ def measure(
     base = folder_beside(offer.skill.folder, folder, "triggers")
     attempts = (Attempt(query, run, "not run") for query in listed for run in range(1, runs + 1))
     planned = {attempt.key: attempt for attempt in attempts}
-    with staged(offer) as offered:
+    with stage_skills(offer) as offered:
         setting = MeasureConfig(offered, runner, worker, allowed, sandbox, reached, series)
         home = base / setting.fingerprint
         work = Measurement(setting, planned, home, known, retry_errored, progress)

@@ -38,7 +38,7 @@ from skill_eval_nb.text import count, dollars
 from skill_eval_nb.view import Block, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import PathLike, write_atomic
 
-from .attempt import Query, SkillSet, mark, read_offer
+from .attempt import Query, SkillSet, read_offer, short_hash
 from .describe import MOST, faults_of, with_description
 from .measurement import CostRange, Measured, Price, QueryOutcome, measure, reached_from
 from .search import (
@@ -327,16 +327,16 @@ class PaidSearch(Search):
 
     def measure(self, description: str, *, fresh: bool = False) -> Step:
         """Measure a description; see `Search.measure`."""
-        self._heed()
+        self._check_stop()
         doing = "measuring again" if fresh else "measuring"
         first = not self.steps
-        self._report(doing)
+        self._report_progress(doing)
         measured = self.measuring(
             queries=[query for query in self.queries if not fresh or query.split == "test"],
             description=description,
             series=FRESH if fresh else "",
             budget_usd=self.money.left(fresh=fresh),
-            progress=lambda progress: self._report(doing, progress),
+            progress=lambda progress: self._report_progress(doing, progress),
             stop=self.terms.stop,
         )
         self.money.count_measurement(measured)
@@ -358,14 +358,14 @@ class PaidSearch(Search):
 
     def propose(self, base: Step) -> str:
         """Ask for the next description; see `Search.propose`."""
-        self._heed()
+        self._check_stop()
         request = self.asking(self.steps, base)
         there = read_proposal(self.folder, request.key)
         self.money.costs[request.key] = there.spent_usd
         # If there is an answer, an earlier start began this round, and its attempts are reused.
         if there.description is None and not self.money.holds_a_round:
             raise SearchOver(NO_ROUND)
-        self._report("proposing")
+        self._report_progress("proposing")
         try:
             return propose(request, self.folder, replace(self.terms, budget_usd=self.money.left()))
         except Stopped as error:
@@ -373,11 +373,11 @@ class PaidSearch(Search):
         finally:
             self.money.costs[request.key] = read_proposal(self.folder, request.key).spent_usd
 
-    def _heed(self) -> None:
+    def _check_stop(self) -> None:
         if self.terms.stop is not None and self.terms.stop.is_set():
             raise SearchOver("it was stopped", halt=True)
 
-    def _report(
+    def _report_progress(
         self,
         doing: Literal["measuring", "proposing", "measuring again"],
         measuring: AskingProgress | None = None,
@@ -427,14 +427,14 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
         faults.append(f"held_out is {held_out}: it is a share of the queries, such as 0.4")
         raise Refused(faults)
 
-    def drawn(query: Query) -> str:
+    def random_key(query: Query) -> str:
         text = f"{seed}\n{query.query}".encode("utf-8", "surrogatepass")
         return hashlib.sha256(text).hexdigest()
 
     tested: set[Query] = set()
     for should in (True, False):
         own = [query for query in queries if query.should_trigger == should and query.split is None]
-        own.sort(key=lambda query: (sorted(query.tags), drawn(query)))
+        own.sort(key=lambda query: (sorted(query.tags), random_key(query)))
         wanted = min(max(round(held_out * len(own)), 1), len(own) - 1)
         tested.update(own[int((at + 0.5) * len(own) / wanted)] for at in range(wanted))
     dealt = tuple(
@@ -645,7 +645,7 @@ def optimise(
     texts = [(query.query, query.should_trigger, query.split) for query in dealt]
     parts = [present, texts, priced.model, proposer, priced.executor, priced.others, body]
     # These set it apart from other searches for the same skill.
-    kept = base / FOLDER / mark([*parts, beside, runs, rounds])
+    kept = base / FOLDER / short_hash([*parts, beside, runs, rounds])
     if dry_run:
         begun = (BEGUN.format(kept / NAME),) if (kept / NAME).exists() else ()
         return replace(planned, notes=(*planned.notes, *begun))

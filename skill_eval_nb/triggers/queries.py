@@ -54,27 +54,27 @@ _LETTER = r"[^\W\u2e80-\U0010ffff]"
 """A letter, digit or `_` of a script that puts spaces between its words."""
 
 
-def plain(query: str) -> str:
+def plain_words(query: str) -> str:
     """The words of a query without case and marks; empty if it has none.
 
-    >>> plain("Sort  the table!") == plain("sort the table")
+    >>> plain_words("Sort  the table!") == plain_words("sort the table")
     True
     """
     folded = unicodedata.normalize("NFKC", query).casefold()
     return " ".join(re.findall(r"\w+", folded))
 
 
-def alike(queries: Sequence[str]) -> list[tuple[int, int]]:
+def find_alike(queries: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of queries that say nearly the same but not quite, by their places.
 
     The order of the words counts: what turns PDF into text is not what turns text into PDF.
 
-    >>> alike(["Sort the rows of sales.csv", "Sort the rows of sale.csv", "Draw a cat"])
+    >>> find_alike(["Sort the rows of sales.csv", "Sort the rows of sale.csv", "Draw a cat"])
     [(0, 1)]
     """
     from rapidfuzz import fuzz, process
 
-    texts = [plain(query) for query in queries]
+    texts = [plain_words(query) for query in queries]
     scores = process.cdist(texts, texts, scorer=fuzz.ratio, score_cutoff=NEARLY)
     pairs = zip(*(places.tolist() for places in scores.nonzero()), strict=True)
     return [(a, b) for a, b in pairs if a < b and texts[a] != texts[b]]
@@ -112,7 +112,7 @@ def set_in(folder: Path) -> Path:
     sets = {file.path: document for kind, file, document in files.others if kind == "triggers"}
     sets = {path: set_ for path, set_ in sets.items() if Path(path).name != "evals.json"} or sets
     sets = sets or {
-        suite.path: as_set for suite in files.suites if (as_set := _labelled(suite.path))
+        suite.path: as_set for suite in files.suites if (as_set := _read_labelled(suite.path))
     }
     if not sets:
         raise NoTriggerSet([f"{folder} holds no trigger set: name its file, or draft one"])
@@ -127,7 +127,7 @@ def set_in(folder: Path) -> Path:
     return Path(min(near))
 
 
-def _labelled(path: str) -> TriggerSet | None:
+def _read_labelled(path: str) -> TriggerSet | None:
     """A suite as a trigger set, where its evals say whether the skill should be picked up."""
     document, _ = mend(load_raw(path, Problems()), TriggerSet)
     labelled = any(query.should_trigger is not None for query in document.queries)
@@ -174,8 +174,8 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
     document, faults = read_set(file)
     if faults:
         raise Refused(faults)
-    labels = [_label(query, skill) for query in document.queries]
-    if fault := _unlabelled(document.queries, labels, skill):
+    labels = [_label_of(query, skill) for query in document.queries]
+    if fault := _say_unlabelled(document.queries, labels, skill):
         raise refuse(f"{file} {fault}")
     return tuple(
         Query(query.query, bool(label), tuple(query.tags), SPLITS.get(query.split))
@@ -210,14 +210,14 @@ def for_several(query: TriggerQuery) -> bool:
     return query.should_trigger is None and query.expected is not None
 
 
-def _label(query: TriggerQuery, skill: str | None) -> bool | None:
+def _label_of(query: TriggerQuery, skill: str | None) -> bool | None:
     expected = (query.expected or "").strip()
     if not for_several(query):
         return query.should_trigger
     return expected == skill if expected.casefold() not in NONE else False
 
 
-def _unlabelled(
+def _say_unlabelled(
     queries: Sequence[TriggerQuery], labels: Sequence[bool | None], skill: str | None
 ) -> str | None:
     """The message if it is unknown whether a query should trigger."""
@@ -252,15 +252,15 @@ def write_queries(path: PathLike, queries: Iterable[Query]) -> Path:
     given, file = tuple(queries), Path(path).expanduser()
     with alone(file):
         before = read_bytes(file) if file.exists() else None
-        document = TriggerSet(queries=[]) if before is None else _there(file)
-        document.queries = _merged(document.queries, given)
+        document = TriggerSet(queries=[]) if before is None else _read_existing(file)
+        document.queries = _merge_rows(document.queries, given)
         origin = origin_of(document)
         bare = origin is None or isinstance(origin.raw, list)
         value = dump(document.queries if bare else document)
         return write_atomic(file, written_like(value, before))
 
 
-def _there(file: Path) -> TriggerSet:
+def _read_existing(file: Path) -> TriggerSet:
     document, faults = read_set(file)
     if faults:
         raise Refused([f"{fault}; correct it before it is written to" for fault in faults])
@@ -272,7 +272,7 @@ def _there(file: Path) -> TriggerSet:
     return document
 
 
-def _merged(there: Iterable[TriggerQuery], queries: Iterable[Query]) -> list[TriggerQuery]:
+def _merge_rows(there: Iterable[TriggerQuery], queries: Iterable[Query]) -> list[TriggerQuery]:
     """The rows of the queries: existing ones, changed ones and new ones."""
     known: defaultdict[str, list[TriggerQuery]] = defaultdict(list)
     for row in there:
@@ -356,7 +356,7 @@ def _doubt_all(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDou
         if len({query.should_trigger for query in same}) > 1:
             what = f"{in_quotes(same[0].query)} should trigger and should not. "
             yield _doubt("contradiction", what + "One of the two is wrong: remove it.", same)
-    if blank := [query for query in queries if not plain(query.query)]:
+    if blank := [query for query in queries if not plain_words(query.query)]:
         what = f"{_queries(len(blank))} without words: no skill can be picked up for it. "
         yield _doubt("empty", what + "Remove them.", blank)
     named = [query for query in queries if skill and gives_away(query.query, skill)]
@@ -383,13 +383,13 @@ def _doubt_class(own: Sequence[Query], verb: str, figure: str) -> Iterator[Query
         if len(same) > 1:
             what = f"{in_quotes(same[0].query)} is there {len(same)} times, and counts as often. "
             yield _doubt("twice", what + "Keep one.", same)
-    for places in _together(alike([query.query for query in own])):
+    for places in _link_groups(find_alike([query.query for query in own])):
         same = [own[place] for place in places]
         both = " and ".join(in_quotes(query.query) for query in same[:2])
         more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
         what = f"{both} say nearly the same{more}. Reword one of them."
         yield _doubt("nearly twice", what, same)
-    number = len({plain(query.query) for query in own})
+    number = len({plain_words(query.query) for query in own})
     if 0 < number < FEW:
         sure = number / (number + _Z**2)
         what = f"Only {_queries(number)} {verb} trigger: even where all come out right, their "
@@ -397,10 +397,10 @@ def _doubt_class(own: Sequence[Query], verb: str, figure: str) -> Iterator[Query
         yield QueryDoubt("few", what + why)
 
 
-def _together(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+def _link_groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Those that pairs link, directly or through others, in order.
 
-    >>> _together([(0, 2), (1, 4), (2, 3)])
+    >>> _link_groups([(0, 2), (1, 4), (2, 3)])
     [[0, 2, 3], [1, 4]]
     """
     found: list[set[int]] = []
@@ -414,7 +414,7 @@ def _by_words(queries: Sequence[Query]) -> list[list[Query]]:
     """Queries with the same words, together; those without any are left out."""
     found: defaultdict[str, list[Query]] = defaultdict(list)
     for query in queries:
-        found[plain(query.query)].append(query)
+        found[plain_words(query.query)].append(query)
     found.pop("", None)
     return list(found.values())
 
@@ -502,9 +502,9 @@ def _check_all(found: Sequence[Query], look: AnswerCheck, wanted: Demand) -> Non
         look.wrong(f"{there}, not {positives} of {wanted.n}")
     if near < near_misses:
         look.wrong(f"there are {near} near misses; at least {near_misses}")
-    known = {plain(query.query): "a query that there is already" for query in wanted.existing}
+    known = {plain_words(query.query): "a query that there is already" for query in wanted.existing}
     for at, query in enumerate(found):
-        words = plain(query.query)
+        words = plain_words(query.query)
         if words and words in known:
             look.wrong(f"queries[{at}] repeats {known[words]}")
         known.setdefault(words, f"queries[{at}]")
@@ -568,12 +568,12 @@ def question_of(model: str, wanted: Demand) -> Question[tuple[Query, ...]]:
 def _demand_text(wanted: Demand) -> str:
     body = read_text(wanted.skill.folder)
     existing = [
-        f"- ({'should' if query.should_trigger else 'should not'}) {_line(query.query)}"
+        f"- ({'should' if query.should_trigger else 'should not'}) {_brief(query.query)}"
         for query in wanted.existing[:MOST_EXISTING]
     ]
     parts = [
         ("skill", [shorten_text(body, SKILL_CHARS)]),
-        ("others", [f"- {other.name}: {_line(other.description)}" for other in wanted.others]),
+        ("others", [f"- {other.name}: {_brief(other.description)}" for other in wanted.others]),
         ("existing", existing),
     ]
     nonce, blocks = fence_lines(parts)
@@ -588,7 +588,7 @@ def _demand_text(wanted: Demand) -> str:
     return "\n\n".join(sections)
 
 
-def _line(text: str) -> str:
+def _brief(text: str) -> str:
     return brief(text, TEXT_CHARS)
 
 

@@ -170,7 +170,7 @@ def question(
     parts = [
         ("skill", [f"Name: {name}", "", shorten_text(body, BODY_CHARS)]),
         ("tried", [_json(_tell_tried(step)) for step in steps]),
-        ("failures", [_json(failure) for failure in _failures(base)]),
+        ("failures", [_json(failure) for failure in _list_failures(base)]),
         ("competing", [_json({"name": skill, "description": other}) for skill, other in competing]),
     ]
     nonce, blocks = fence_lines(parts)
@@ -185,26 +185,26 @@ def question(
         "\n\n".join([intro, *blocks]),
         wish="Now write the description.\n",
         schema=SCHEMA,
-        read=partial(_read, steps=steps),
+        read=partial(_read_answer, steps=steps),
         max_tokens=MAX_TOKENS,
         who="the proposer",
     )
 
 
-def _read(raw: Any, steps: Sequence[Step]) -> str:
+def _read_answer(raw: Any, steps: Sequence[Step]) -> str:
     look = AnswerCheck()
     description = look.nonempty(check_form(raw, SCHEMA), "description", "the answer").strip()
     for fault in faults_of(description) if description else ():
         look.wrong(f"`description`: {fault}")
     for step in steps:
-        if _plain(step.description) == _plain(description):
+        if _normalise(step.description) == _normalise(description):
             look.wrong(f"`description`: it was tried in round {step.round}")
     look.done()
     return description
 
 
 def _tell_tried(step: Step) -> dict[str, Any]:
-    train = [run for outcome in _train(step) for run in outcome.right]
+    train = [run for outcome in _train_outcomes(step) for run in outcome.right]
     return {
         "round": step.round,
         "description": step.description,
@@ -212,9 +212,9 @@ def _tell_tried(step: Step) -> dict[str, Any]:
     }
 
 
-def _failures(base: Step) -> Iterator[dict[str, Any]]:
+def _list_failures(base: Step) -> Iterator[dict[str, Any]]:
     """The train queries with a wrong run, the worst first."""
-    wrong = [outcome for outcome in _train(base) if outcome.share is not None and outcome.share < 1]
+    wrong = [one for one in _train_outcomes(base) if one.share is not None and one.share < 1]
     wrong.sort(key=lambda outcome: outcome.share or 0.0)
     for outcome in wrong[:MOST_QUERIES]:
         should = outcome.query.should_trigger
@@ -227,7 +227,7 @@ def _failures(base: Step) -> Iterator[dict[str, Any]]:
         }
 
 
-def _train(step: Step) -> list[QueryOutcome]:
+def _train_outcomes(step: Step) -> list[QueryOutcome]:
     return [outcome for outcome in step.asked if outcome.query.split == "train"]
 
 
@@ -235,7 +235,7 @@ def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     """A description as it is compared: spaces and capitals do not count."""
     return " ".join(text.casefold().split())
 
@@ -289,7 +289,7 @@ def propose(question: Question[str], folder: Path, terms: Terms) -> str:
     if terms.budget_usd is not None and worst is not None and worst > terms.budget_usd:
         raise SearchOver(f"the proposer may cost ${worst:.4f}, more than is left of the budget")
 
-    def keep(description: str | None, usd: float | None) -> None:
+    def store(description: str | None, usd: float | None) -> None:
         earlier = before.spent_usd
         spent = None if earlier is None or usd is None else earlier + usd
         record = {"description": description, "spent_usd": spent}
@@ -297,14 +297,14 @@ def propose(question: Question[str], folder: Path, terms: Terms) -> str:
         write_atomic(path, json.dumps(record, indent=2) + "\n")
 
     def save(answered: Answered[str]) -> str:
-        keep(answered.value, prices.cost(answered.usage, question.model))
+        store(answered.value, prices.cost(answered.usage, question.model))
         return answered.value
 
-    keep(None, worst)
+    store(None, worst)
     key = question.key
     answers = ask_all([Item(key, "a description", question, None, save)], terms)
     if key in answers.failed:
-        keep(None, answers.cost_usd)
+        store(None, answers.cost_usd)
         raise SearchOver(f"there is no further proposal: {answers.failed[key].reason}")
     return answers.values[key]
 
@@ -337,7 +337,7 @@ class Paired:
     p: float | None
 
 
-def choose(steps: Sequence[Step]) -> tuple[Step, str]:
+def choose_step(steps: Sequence[Step]) -> tuple[Step, str]:
     """Choose among descriptions by the held-out queries alone, and say why.
 
     They are compared in order, the current one first. A later one replaces it if it does better
@@ -476,7 +476,7 @@ class Search:
         if over is None and first.broken is not None:
             self.best, self.why, self.status = first, first.broken, "broken"
             return self
-        self.best, self.why = choose(self.steps)
+        self.best, self.why = choose_step(self.steps)
         if over is None or not over.halt:
             try:
                 self.fresh = self.measure(self.best.description, fresh=True)
@@ -497,7 +497,7 @@ class Search:
             if step.lacking is not None:
                 why = f"round {step.round} was not finished: {step.lacking}"
                 raise SearchOver(why, halt=step.round == 1)
-            if ended := step.broken or self._end():
+            if ended := step.broken or self._reason_to_end():
                 return ended
             description = self.propose(self.leading)
 
@@ -506,7 +506,7 @@ class Search:
         """The step to build on: the best on the train queries; of several, the last."""
         return max(self.steps, key=lambda step: (_score_train(step), step.round))
 
-    def _end(self) -> str:
+    def _reason_to_end(self) -> str:
         """Why the search ends after these steps; empty if it goes on."""
         steps, last = self.steps, self.steps[-1]
         if all(outcome.passes for outcome in last.asked if outcome.query.split == "train"):
@@ -520,5 +520,5 @@ class Search:
 
 def _score_train(step: Step) -> float:
     """The share of runs of train queries that were right; 0 if no run was scored."""
-    runs = [run for outcome in _train(step) for run in outcome.right]
+    runs = [run for outcome in _train_outcomes(step) for run in outcome.right]
     return sum(runs) / len(runs) if runs else 0.0

@@ -68,7 +68,7 @@ class LibraryPanel(Explore):
         return h("div", shown, takes, bar, tables, cls="sen-x-explore")
 
     def _skills_table(self, answer: OverSkills) -> Node:
-        named = self.library.named(answer)
+        named = self.library.name_rows(answer)
         meant, axis = metric(HEADLINE), axis_of([row for _, _, row in named], metric(HEADLINE))
         heads = ["Skill", scale(axis, meant, meant.difference_axis, difference=True)]
         heads += ["Difference", "What is known", "Next step"]

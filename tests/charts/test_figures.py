@@ -9,7 +9,7 @@ from statistics import fmean
 import pytest
 
 from skill_eval_nb import charts, stats
-from skill_eval_nb.report.measured import slices
+from skill_eval_nb.report.measured import list_slices
 from skill_eval_nb.widgets.explore.choice import suites_of
 from skill_eval_nb.widgets.review.queue import ReviewChoice, scope_of
 from tests.charts.made import checked, runs_of
@@ -60,7 +60,7 @@ def test_the_newest_iteration_is_last_in_figures_and_the_one_that_is_shown(begun
     )
     for figures in (stats.summarize, stats.deltas, stats.deltas_by_eval, stats.pass_at_k):
         assert [*dict.fromkeys(figures(ws)["iteration"])] == order
-    assert [place.iteration for place in slices(ws)] == order
+    assert [place.iteration for place in list_slices(ws)] == order
     (suite,) = suites_of(ws)
     assert suite.last == (order[-1],)
     assert scope_of(ws, ReviewChoice()).choice.iteration == order[-1]

@@ -11,7 +11,7 @@ import pytest
 import skill_eval_nb as sen
 from skill_eval_nb.documents.dialects import json_schema
 from skill_eval_nb.improving import history
-from skill_eval_nb.improving.values import LARGEST_SHOWN, texts
+from skill_eval_nb.improving.values import LARGEST_SHOWN, read_texts
 from skill_eval_nb.improving.versions import changes, in_words
 from tests.checkout import ROOT
 from tests.corpus.build import graded, lay
@@ -171,7 +171,7 @@ def test_files_that_came_and_went_are_named_and_evals_are_no_part(tmp_path):
 def test_the_skill_comes_first_and_what_is_no_text_has_none(tmp_path) -> None:
     none = {"b.bin": b"\xff\xfe\x00", "c.txt": "x" * (LARGEST_SHOWN + 1)}
     files = {"SKILL.md": "# Made up", "a.txt": "a line"}
-    assert [*texts(lay(tmp_path, none | files))] == [
+    assert [*read_texts(lay(tmp_path, none | files))] == [
         *files.items(),
         ("b.bin", None),
         ("c.txt", None),

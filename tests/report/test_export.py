@@ -19,7 +19,7 @@ from skill_eval_nb import load, stats
 from skill_eval_nb.documents.dialects import DIALECTS, read_as_shared
 from skill_eval_nb.report import write_benchmark, write_report, write_tables
 from skill_eval_nb.report.document import NO_SPREAD
-from skill_eval_nb.report.measured import Slice, folders, slices
+from skill_eval_nb.report.measured import Slice, list_slices, name_folders
 from skill_eval_nb.tables import TABLES
 from tests.checkout import ROOT
 from tests.report.made import (
@@ -285,7 +285,7 @@ NAMES = st.one_of(st.sampled_from(ODD), st.text(max_size=20))
 @given(st.lists(st.builds(Slice, NAMES, NAMES, NAMES), unique=True, max_size=8))
 @example([Slice("a", "s", "i"), Slice("A", "s", "i")])
 def test_folders_are_apart_and_below(parts):
-    found = folders(parts)
+    found = name_folders(parts)
     assert len(found) == len({str(folder).casefold() for folder in found}) == len(parts)
     for folder in found:
         assert not folder.is_absolute()
@@ -296,7 +296,7 @@ def test_folders_are_apart_and_below(parts):
 
 def test_the_skill_stands_between_where_a_workspace_has_several():
     parts = [Slice("w", "a", "i"), Slice("w", "b", "i"), Slice("v", "a", "i")]
-    assert [str(folder) for folder in folders(parts)] == ["w/a/i", "w/b/i", "v/i"]
+    assert [str(folder) for folder in name_folders(parts)] == ["w/a/i", "w/b/i", "v/i"]
 
 
 FIGURES = (
@@ -319,10 +319,10 @@ def test_what_is_worked_out_for_all_iterations_in_one_go_is_that_of_each_alone(n
         ws = workspace(runs=[*rows, *other])
     else:
         ws = sen.load(ROOT / "data" / name)
-    places = slices(ws)
+    places = list_slices(ws)
     assert len(places) > 1
     for place in places:
-        part, alone = place.of(ws), place.of(ws)
+        part, alone = place.select(ws), place.select(ws)
         alone.part_of = None
         for figures in FIGURES:
             assert_frame_equal(figures(part), figures(alone), rel_tol=1e-9)

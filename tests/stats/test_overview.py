@@ -12,7 +12,7 @@ from scipy import stats
 import skill_eval_nb as sen
 from bench.calibrate import pages as calibrate
 from skill_eval_nb.charts import forest
-from skill_eval_nb.report.measured import measure, slices
+from skill_eval_nb.report.measured import list_slices, measure
 from skill_eval_nb.stats import deltas_by_dimension
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from tests.charts.specs import rows_of
@@ -33,7 +33,7 @@ def test_what_the_skill_does_take_is_still_seen_on_every_page_alike():
     assert rows["tokens", "suite"]["verdict"] == "hurts"
     assert rows["tokens", "suite"]["level"] == 0.99
     assert rows["pass_rate", "suite"]["level"] == 0.95
-    own = measure(ws, slices(ws)[0]).deltas["with_skill", "tokens"]
+    own = measure(ws, list_slices(ws)[0]).deltas["with_skill", "tokens"]
     assert own["reason"] == rows["tokens", "suite"]["reason"]
 
 
@@ -57,7 +57,7 @@ def test_a_dimension_has_one_verdict_wherever_it_is_shown():
     assert len(page) == len(found) > 0
     for row in page:
         assert found[row["iteration"], row["configuration"], row["metric"], row["scope"]] == row
-    for slice_ in slices(ws):
+    for slice_ in list_slices(ws):
         for row in rows_of(forest(ws, by="dimension", iteration=slice_.iteration), "verdict"):
             place = (slice_.iteration, "with_skill", f"rubric:{row['label']}", "suite")
             assert row["verdict"] == found[place]["verdict"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.skill_md import MARK
-from skill_eval_nb.triggers.describe import quoted, with_description
+from skill_eval_nb.triggers.describe import quote_yaml, with_description
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 LINES = st.text(st.sampled_from("ab '\"\\:#-|>{}[]&*!%@`?,~é😀"), min_size=1, max_size=60)
@@ -67,7 +67,7 @@ def test_every_form_is_replaced_and_all_else_stays(form):
 @example("yes")
 @example("")
 def test_any_text_is_read_back_as_it_was(text):
-    line = quoted(text)
+    line = quote_yaml(text)
     assert line.splitlines() == [line]
     assert yaml.safe_load(line) == text
     whole = with_description(f"---\ndescription: {line}\nname: n\n---\nbody".encode(), "x")
@@ -83,7 +83,7 @@ def test_other_keys_and_the_body_never_change(old, other, new, body, style):
         written = yaml.safe_dump(old, default_style=style, allow_unicode=True, width=20)
     elif style in "|>":
         written = f"{style}\n{written}\n"
-    inner = f"name: n\ndescription: {written.strip(' ')}\nother: {quoted(other)}\n"
+    inner = f"name: n\ndescription: {written.strip(' ')}\nother: {quote_yaml(other)}\n"
     try:
         had = yaml.safe_load(inner)
     except yaml.YAMLError:
@@ -92,7 +92,7 @@ def test_other_keys_and_the_body_never_change(old, other, new, body, style):
     assume(had["description"] != "" and set(had) == {"name", "description", "other"})
     text = f"---\n{inner}---\n{body}"
     done = with_description(text.encode(), new).decode()
-    assert done.endswith(f"other: {quoted(other)}\n---\n{body}")
+    assert done.endswith(f"other: {quote_yaml(other)}\n---\n{body}")
     inside = done[4 : len(done) - len(f"---\n{body}")]
     assert yaml.safe_load(inside) == {**had, "description": new}
 

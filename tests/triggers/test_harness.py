@@ -16,7 +16,7 @@ from skill_eval_nb.models.stand_in.agent import best_skill
 from skill_eval_nb.running import Limits
 from skill_eval_nb.running.executors.harness import session_id
 from skill_eval_nb.triggers import Query
-from skill_eval_nb.triggers.attempt import mark
+from skill_eval_nb.triggers.attempt import short_hash
 from tests.corpus.build import lay
 from tests.running.agents import needs_harness
 from tests.stand_in import RiggedStandIn, logged
@@ -100,7 +100,7 @@ def test_the_skill_is_found_exactly_where_the_stand_in_chose_it(measurement):
     chosen = []
     for one in found.attempts:
         assert one.outcome in ("triggered", "not triggered"), one.reason
-        key = mark([found.folder.name, one.key])
+        key = short_hash([found.folder.name, one.key])
         answers = [json.dumps(line["answer"]) for line in log[session_id(key)]]
         opened = any('"name": "Skill", "input": {"skill": "kites"}' in text for text in answers)
         assert (one.outcome == "triggered") is opened, (one, answers)

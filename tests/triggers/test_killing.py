@@ -24,7 +24,7 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits
 from skill_eval_nb.running.journal import read_journal
 from skill_eval_nb.triggers import Attempt, Measured
-from skill_eval_nb.triggers.attempt import mark, place
+from skill_eval_nb.triggers.attempt import attempt_path, short_hash
 from tests import bubblewrap
 from tests.checkout import ROOT
 from tests.running.killing import SLACK, fork, identity, served
@@ -87,7 +87,10 @@ def main(root: Path, kills: int, seed: int = 0) -> str:
     left = [one for one in events if Path(one[places[one["event"]]]).exists()]
     assert left == [], "folders of killed runs were left behind"
     log = logged(root / "log")
-    keys = {mark([found.folder.name, cell.key]): place(found.folder, cell) for cell in CELLS}
+    keys = {
+        short_hash([found.folder.name, cell.key]): attempt_path(found.folder, cell)
+        for cell in CELLS
+    }
     for line in log:
         if line["session"] is None:  # cut off before the server had heard all of it
             continue

@@ -16,12 +16,12 @@ from skill_eval_nb.models import Connection
 from skill_eval_nb.running import Limits, Refused
 from skill_eval_nb.triggers import Query, measure, measurement
 from skill_eval_nb.triggers.attempt import (
+    attempt_path,
     instead_of,
     opened_in,
     outcome_of,
-    place,
     read_offer,
-    staged,
+    stage_skills,
 )
 from tests import bubblewrap
 from tests.grading.made import called
@@ -136,7 +136,7 @@ def test_each_is_staged_in_a_folder_of_its_name_wherever_it_lies(tmp_path):
     (skill / "evals").mkdir()
     (skill / "evals" / "evals.json").write_text("{}")
     (skill / "trigger-eval-set.json").write_text("[]")
-    with staged(read_offer(skill, [other], None)) as offered:
+    with stage_skills(read_offer(skill, [other], None)) as offered:
         assert offered.skill.folder.name == "kites"
         assert [one.folder.name for one in offered.others] == ["boats"]
         assert [one.name for one in offered.skill.folder.iterdir()] == ["SKILL.md"]
@@ -150,7 +150,7 @@ def test_a_description_is_replaced_in_the_copy_alone(tmp_path):
     file, new, digests = skill / "SKILL.md", 'Folds: "paper"', []
     before = file.read_bytes(), file.stat().st_mtime_ns
     for description in (new, "Builds kites.", None):
-        with staged(read_offer(skill, "none", description)) as offered:
+        with stage_skills(read_offer(skill, "none", description)) as offered:
             assert offered.skill.description == (description or "Builds kites.")
             copy = (offered.skill.folder / "SKILL.md").read_text()
             assert ("Folds" in copy) != ("Builds kites." in copy) == (description != new)
@@ -263,7 +263,7 @@ def test_the_summary_is_the_table_triggers_of_the_workspace(tmp_path):
 
 def test_a_damaged_attempt_is_told_and_not_taken_for_a_missing_one(tmp_path):
     found = measured(tmp_path, run=opens_for_kites)
-    file = place(found.folder, found.attempts[1])
+    file = attempt_path(found.folder, found.attempts[1])
     whole = file.read_text()
     for damaged in ('{"outcome": ', "[]", "{}", whole.replace("kite", "boat")):
         file.write_text(damaged)

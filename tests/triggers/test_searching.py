@@ -24,7 +24,7 @@ from skill_eval_nb.triggers.search import (
     Search,
     SearchOver,
     Step,
-    choose,
+    choose_step,
     propose,
     question,
     read_proposal,
@@ -127,7 +127,7 @@ FIGURES = "100% right on 10 held-out queries against 40% (exact one-sided p = 0.
 def test_a_later_description_is_chosen_where_it_is_better_and_the_reason_is_told(
     before, after, number, words
 ):
-    best, why = choose([round_(1, before), round_(2, after)])
+    best, why = choose_step([round_(1, before), round_(2, after)])
     assert best.round == number
     assert words in why
 

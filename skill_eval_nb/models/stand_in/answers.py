@@ -16,7 +16,7 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
-from skill_eval_nb.skill_md import fields, parts
+from skill_eval_nb.skill_md import read_front_matter, split_skill_md
 
 from . import StandIn, normal, reading
 from .agent import OPENLY, levels_by_hand, words
@@ -511,7 +511,7 @@ def _find_tasks(description: str) -> list[str]:
 
 def _front_matter(skill_md: str) -> tuple[str, str]:
     """A skill's name, and its description without the name."""
-    front = fields(parts(skill_md)[1])
+    front = read_front_matter(split_skill_md(skill_md)[1])
     name = str(front["name"])
     return name, _without_name(str(front["description"]), name)
 

@@ -267,7 +267,7 @@ def render_markdown(text: str, picture: Picture = _absent) -> Node:
 
     text = plain(text)
     try:
-        head = source(skill_md.parts(text)[1], "yaml", label="front matter")
+        head = source(skill_md.split_skill_md(text)[1], "yaml", label="front matter")
     except skill_md.BadSkill:
         head = None
     tokens = _parser().parse(skill_md.body(text))
