@@ -34,7 +34,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .faces import lazy
+from .faces import load_lazily
 from .running import protocol as _protocol
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ __version__ = "0.1.0"
 # Running knows no statistics.
 _protocol.look_rules = lambda: import_module(".stats.overview", __name__)
 
-__getattr__, __dir__ = lazy(
+__getattr__, __dir__ = load_lazily(
     __name__,
     {
         "": "charts documents grading improving models report running stats triggers widgets",

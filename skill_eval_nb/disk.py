@@ -40,7 +40,7 @@ class TooLarge(OSError):
     """A file above `LARGEST`."""
 
 
-def inside(path: PathLike, root: PathLike) -> str:
+def resolve_inside(path: PathLike, root: PathLike) -> str:
     """Where a file or folder really lies, below `root`; it need not be there yet.
 
     `root` itself may be a link: somebody has named it.
@@ -61,7 +61,7 @@ def inside(path: PathLike, root: PathLike) -> str:
 def leads_out(path: PathLike, root: PathLike) -> str | None:
     """Why a path does not lie below `root`, in words; None if it does."""
     try:
-        inside(path, root)
+        resolve_inside(path, root)
     except (OSError, ValueError) as fault:  # or the link's target is too long to be one
         return getattr(fault, "strerror", None) or str(fault)
     return None
@@ -79,9 +79,9 @@ def open_file(path: PathLike, root: PathLike) -> BufferedReader:
         LeadsOut: a link leads out of `root`.
         OSError: it is not there, cannot be read, or is not a regular file.
     """
-    with _folder_of(inside(path, root), os.path.realpath(root)) as (folder, name):
+    with _folder_of(resolve_inside(path, root), os.path.realpath(root)) as (folder, name):
         handle = os.open(name, READ | NO_LINK, dir_fd=folder)
-    return _regular(handle, path)
+    return _wrap_regular(handle, path)
 
 
 def open_regular(path: PathLike) -> BufferedReader:
@@ -90,10 +90,10 @@ def open_regular(path: PathLike) -> BufferedReader:
     Raises:
         OSError: it cannot be read, or is not a regular file.
     """
-    return _regular(os.open(path, READ), path)
+    return _wrap_regular(os.open(path, READ), path)
 
 
-def _regular(handle: int, path: PathLike) -> BufferedReader:
+def _wrap_regular(handle: int, path: PathLike) -> BufferedReader:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
@@ -145,7 +145,7 @@ def remove_file(path: PathLike, root: PathLike) -> None:
         LeadsOut: its folder lies elsewhere.
         OSError: it cannot be removed.
     """
-    real = Path(inside(Path(path).parent, root), Path(path).name)
+    real = Path(resolve_inside(Path(path).parent, root), Path(path).name)
     with _folder_of(os.fspath(real), os.path.realpath(root)) as (folder, name):
         os.unlink(name, dir_fd=folder)
 
@@ -209,7 +209,7 @@ def write_atomic(
         OSError: if the folder or the file cannot be written.
     """
     given = Path(path)
-    target = Path(inside(given, given.parent if root is None else root))
+    target = Path(resolve_inside(given, given.parent if root is None else root))
     target.parent.mkdir(parents=True, exist_ok=True)
     mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600 if private else None
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
@@ -241,16 +241,16 @@ _CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 def decode(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     r"""Bytes as text, and what is odd about their encoding: the one rule for every file.
 
-    UTF-16 and UTF-32, as `wide` knows them; else UTF-8; else, where more than a quarter of what is
-    not ASCII is not UTF-8, Windows-1252. What is no character stands as `\ufffd`. With `part`, the
-    data may begin or end in the middle of a character.
+    UTF-16 and UTF-32, as `decode_wide` knows them; else UTF-8; else, where more than a quarter of
+    what is not ASCII is not UTF-8, Windows-1252. What is no character stands as `\ufffd`. With
+    `part`, the data may begin or end in the middle of a character.
 
     >>> decode("Ä".encode()), decode(b"caf\xe9")
     (('Ä', None), ('café', 'not UTF-8: it was read as Windows-1252'))
     >>> decode("äöü ".encode() + b"\xff")[0], decode("ä".encode("utf-16"))
     ('äöü �', ('ä', 'UTF-16 or UTF-32'))
     """
-    text = wide(data)
+    text = decode_wide(data)
     if text is not None:
         return text, "UTF-16 or UTF-32"
     try:
@@ -270,7 +270,7 @@ def decode_text(data: bytes, *, part: bool = False) -> str | None:
     ('Ä', 'café', None)
     """
     start = data[:_LOOKED_AT]
-    if wide(data) is None and (b"\x00" in start or not _mostly_printed(start)):
+    if decode_wide(data) is None and (b"\x00" in start or not _mostly_printed(start)):
         return None
     return decode(data, part=part)[0]
 
@@ -282,15 +282,15 @@ def _decode_utf8(data: bytes, part: bool) -> str:
     return codecs.getincrementaldecoder("utf-8")().decode(data[begins:], final=False)
 
 
-def wide(data: bytes) -> str | None:
+def decode_wide(data: bytes) -> str | None:
     r"""The text of UTF-16 and UTF-32; None for all else.
 
     UTF-16 without a byte-order mark is known by its zeros: most characters have them on the same
     side, none on the other, and what comes out is printed.
 
-    >>> wide("Grüße".encode("utf-16-be")), wide("Grüße".encode()), wide(b"a\0\1\0" * 9)
-    ('Grüße', None, None)
-    >>> wide(b"x" * 99 + bytes(99)), wide(("x" * 99).encode("utf-32-le"))
+    >>> [decode_wide(data) for data in ("Grüße".encode("utf-16-be"), b"Gr\xfc", b"a\0\1\0" * 9)]
+    ['Grüße', None, None]
+    >>> decode_wide(b"x" * 99 + bytes(99)), decode_wide(("x" * 99).encode("utf-32-le"))
     (None, None)
     """
     for mark, encoding in _MARKS:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def lazy(
+def load_lazily(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that loads nothing before it is used.

@@ -40,10 +40,10 @@ def natural(name: str) -> tuple[object, ...]:
 # ── texts and names from files ───────────────────────────────────────────────────────────────
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     r"""A text that does nothing but be read: what would act is shown as its escape.
 
-    >>> print(visible("\x1b]0;title\x07 a\u202etxt.exe"))
+    >>> print(make_visible("\x1b]0;title\x07 a\u202etxt.exe"))
     \x1b]0;title\x07 a\u202etxt.exe
     """
     return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
@@ -57,11 +57,11 @@ def brief(text: object, most: int = 40) -> str:
     ('two lines', 'far to…')
     """
     line = str(text)
-    line = " ".join(line.translate({ord(one): _seen(one) for one in {*line}}).split())
+    line = " ".join(line.translate({ord(one): _replace_hidden(one) for one in {*line}}).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def _seen(character: str) -> str:
+def _replace_hidden(character: str) -> str:
     """Controls become spaces and invisible marks nothing, but for the joiners scripts need."""
     kind = unicodedata.category(character)
     if kind in ("Cc", "Zl", "Zp"):
@@ -199,10 +199,10 @@ def percent(rate: float | None) -> str:
     return MISSING if rate is None else f"{rate:.0%}"
 
 
-def chance(p: float) -> str:
+def format_p(p: float) -> str:
     """A p-value in a sentence.
 
-    >>> chance(0.0312), chance(3e-9)
+    >>> format_p(0.0312), format_p(3e-9)
     ('= 0.0312', '< 0.0001')
     """
     return "< 0.0001" if p < 0.0001 else f"= {p:.3g}"
@@ -317,8 +317,8 @@ def mark_changes(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]
         return ((old, False),), ((new, False),)
     blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return (
-        _spans(("".join(before[i:j]), tag == "equal") for tag, i, j, _, _ in blocks),
-        _spans(("".join(after[i:j]), tag == "equal") for tag, _, _, i, j in blocks),
+        _join_spans(("".join(before[i:j]), tag == "equal") for tag, i, j, _, _ in blocks),
+        _join_spans(("".join(after[i:j]), tag == "equal") for tag, _, _, i, j in blocks),
     )
 
 
@@ -351,7 +351,7 @@ def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int | N
     yield from ((None, rest) for rest in range(at, len(new)))
 
 
-def _spans(pieces: Iterable[tuple[str, bool]]) -> tuple[Span, ...]:
+def _join_spans(pieces: Iterable[tuple[str, bool]]) -> tuple[Span, ...]:
     """Pieces with neighbours of a kind joined; blanks between two changed words are changed."""
     known = list(pieces)
     inner = range(1, len(known) - 1)
@@ -397,7 +397,7 @@ def compare_lines(old: str, new: str, *, prose: bool = False) -> tuple[Row, ...]
     [True]
     """
     before, after = (
-        _paragraphs(text) if prose else list(enumerate(lines_of(text) or [], 1))
+        _join_paragraphs(text) if prose else list(enumerate(lines_of(text) or [], 1))
         for text in (old, new)
     )
     texts = [line for _, line in before], [line for _, line in after]
@@ -417,7 +417,7 @@ _APART = re.compile(r"\s*(?:[#|>]|[-*+] |\d+[.)] |```|~~~)|\s{4}")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
-def _paragraphs(text: str) -> list[Line]:
+def _join_paragraphs(text: str) -> list[Line]:
     """The lines, those that go on with a paragraph or an item of a list put to its first one."""
     found: list[Line] = []
     fenced = goes_on = False

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from .text import visible
+from .text import make_visible
 
 WIDTH = 96
 """Characters of a line of text; a notebook and most terminals have as many."""
@@ -219,7 +219,7 @@ class Table:
     def _row(self, cells: Sequence[Cell], tag: str) -> str:
         kinds = (" class='sen-n'" if figure else "" for figure in self._figures())
         parts = zip(cells, kinds, strict=True)
-        return f"<tr>{''.join(f'<{tag}{kind}>{_inside(c)}</{tag[:2]}>' for c, kind in parts)}</tr>"
+        return f"<tr>{''.join(f'<{tag}{kind}>{_as_html(c)}</{tag[:2]}>' for c, kind in parts)}</tr>"
 
 
 def _plain_cell(cell: Cell) -> str:
@@ -235,7 +235,7 @@ def _plain_cell(cell: Cell) -> str:
     return cell
 
 
-def _inside(cell: Cell) -> str:
+def _as_html(cell: Cell) -> str:
     match cell:
         case Mark():
             return cell.pill()
@@ -343,7 +343,7 @@ def frame_html(inside: str, own: str = "") -> str:
     return f"<style>{sheet}</style><div class='sen-shown {NO_FORMULAS}'>{inside}</div>"
 
 
-def reasons(pairs: Iterable[tuple[str, str]], caption: str, most: int = 30) -> Table:
+def reasons_table(pairs: Iterable[tuple[str, str]], caption: str, most: int = 30) -> Table:
     """Every reason once: what became of it, how often, and why."""
     met = Counter(pairs).most_common()
     rows = [(what, times, reason) for (what, reason), times in met[:most]]
@@ -472,7 +472,7 @@ def show_table(what: Any, rows: int | None, empty: str) -> Excerpt:
         frame = nw.from_native(what, eager_only=True)
         heads, table = frame.columns, [list(row) for row in frame.to_polars().iter_rows()]
     if not table:
-        return Excerpt(escape(visible(empty)), visible(empty))
+        return Excerpt(escape(make_visible(empty)), make_visible(empty))
     shown = table if rows is None else table[:rows]
     lines = [_row_as_line(heads, row) for row in shown]
     html = _html_table(heads, shown) if heads else _html_list(row[0] for row in shown)
@@ -484,7 +484,7 @@ def show_table(what: Any, rows: int | None, empty: str) -> Excerpt:
 
 
 def _row_as_line(heads: Sequence[str], row: Sequence[Any]) -> str:
-    texts = [visible(_as_text(value)) for value in row]
+    texts = [make_visible(_as_text(value)) for value in row]
     if not heads:
         return texts[0]
     return ", ".join(f"{head}: {text}" for head, text in zip(heads, texts, strict=True))
@@ -493,20 +493,20 @@ def _row_as_line(heads: Sequence[str], row: Sequence[Any]) -> str:
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     numbers = [all(_is_number(row[at]) for row in rows) for at in range(len(heads))]
     head = "".join(
-        f"<th scope='col' class='{'sen-n' if number else ''}'>{_breakable(name)}</th>"
+        f"<th scope='col' class='{'sen-n' if number else ''}'>{_break_name(name)}</th>"
         for name, number in zip(heads, numbers, strict=True)
     )
-    body = "".join(f"<tr>{''.join(map(_cell, row, numbers))}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(map(_table_cell, row, numbers))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _breakable(name: str) -> str:
+def _break_name(name: str) -> str:
     """A column's name, which may be broken after each underscore."""
     return escape(name).replace("_", "_<wbr>")
 
 
-def _cell(value: Any, number: bool) -> str:
-    text = visible(_as_text(value))
+def _table_cell(value: Any, number: bool) -> str:
+    text = make_visible(_as_text(value))
     name = "sen-name" if len(text) <= (WORDS if re.search(r"\s", text) else NAME) else "sen-text"
     kind = "sen-n" if number else "sen-long" if len(text) > LONG else name
     return f"<td class='{kind}'>{escape(text)}</td>"
@@ -517,7 +517,7 @@ def _html_list(values: Iterable[Any]) -> str:
 
 
 def _link_as_html(value: Any) -> str:
-    text = escape(visible(_as_text(value)))
+    text = escape(make_visible(_as_text(value)))
     if not isinstance(value, Path):
         return text
     try:

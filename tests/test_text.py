@@ -13,10 +13,10 @@ from skill_eval_nb.stats.verdict import in_words
 from skill_eval_nb.text import (
     as_label,
     brief,
-    chance,
     compare_lines,
     compare_texts,
     count,
+    format_p,
     in_quotes,
     mark_changes,
     with_sign,
@@ -68,7 +68,7 @@ def test_each_unit_stands_where_it_is_read_and_only_one_thing_is_singular() -> N
 
 @given(st.floats(0, 1))
 def test_a_chance_is_never_said_to_be_none(p: float) -> None:
-    sign, number = chance(p).split()
+    sign, number = format_p(p).split()
     assert float(number) > 0
     assert sign == ("<" if p < 1e-4 else "=")
 

@@ -22,7 +22,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from skill_eval_nb import __version__
-from skill_eval_nb.text import count, in_terms, visible
+from skill_eval_nb.text import count, in_terms, make_visible
 from skill_eval_nb.view import Shown, as_plain
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Terminal(Console):
     ) -> Iterator[Segment]:
         """What is written, piece by piece."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=visible(segment.text))
+            yield segment if segment.control else segment._replace(text=make_visible(segment.text))
 
 
 class Visible:
@@ -87,7 +87,7 @@ class Visible:
 
     def write(self, text: str) -> int:
         """Write a text."""
-        return self._stream.write(visible(text))
+        return self._stream.write(make_visible(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.faces import lazy
+from skill_eval_nb.faces import load_lazily
 
 if TYPE_CHECKING:
     from . import judge, sandbox, structural
@@ -19,6 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["check", "grade", "judge", "sandbox", "structural"]
 
 
-__getattr__, __dir__ = lazy(
+__getattr__, __dir__ = load_lazily(
     __name__, {"": "judge sandbox structural", ".grades": "grade", ".structural": "check"}
 )

@@ -17,7 +17,7 @@ from pathlib import Path
 import bracex
 from wcmatch import glob
 
-from skill_eval_nb.disk import NO_LINK, LeadsOut, inside, read_bytes, wide
+from skill_eval_nb.disk import NO_LINK, LeadsOut, decode_wide, read_bytes, resolve_inside
 from skill_eval_nb.documents import Faults, NotJSON, parse
 from skill_eval_nb.documents.run import CHECK_FAILED
 from skill_eval_nb.documents.transcript import (
@@ -264,7 +264,7 @@ def list_outputs(folder: str) -> Outputs:
 def _add_other(entry: os.DirEntry[str], name: str, found: Outputs) -> None:
     """Add a link to a file among the outputs; anything else is left out."""
     try:
-        real = inside(entry.path, found.root)
+        real = resolve_inside(entry.path, found.root)
         is_file = Path(real).is_file()
     except LeadsOut:
         found.left_out[name] = "is a link that leads out of the outputs"
@@ -306,7 +306,7 @@ class Content:
 
     def __init__(self, data: bytes) -> None:
         if data.startswith(_WIDE_BEGINS) or data.find(b"\0", 0, _HEAD) >= 0:
-            text = wide(data)
+            text = decode_wide(data)
             data = data if text is None else text.encode("utf-8", "replace")
         self.data = data
         self.binary = data.find(b"\0", 0, _HEAD) >= 0

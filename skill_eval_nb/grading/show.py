@@ -31,7 +31,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.disk import decode_text, inside, read_bytes
+from skill_eval_nb.disk import decode_text, read_bytes, resolve_inside
 from skill_eval_nb.documents import Dimension, Expectation
 from skill_eval_nb.documents.run import NotShown, Shown, ShownFile
 from skill_eval_nb.documents.transcript import Step, Told, message_of, read_events, read_steps
@@ -459,9 +459,9 @@ def show(case: Case, chars: int = SHOWN_CHARS, *, images: int = IMAGES) -> Showi
     cover = Cover(case.hidden, case.configurations, [outputs, outputs.parent])
     given: list[Piece] = []
     try:
-        inside(outputs, outputs.parent)
+        resolve_inside(outputs, outputs.parent)
         if inputs is not None:
-            inside(inputs, inputs.parent)
+            resolve_inside(inputs, inputs.parent)
             given = pieces_of("input", inputs, cover) if inputs.is_dir() else []
         put_out = pieces_of("output", outputs, cover, case.ignored)
     except OSError as error:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.faces import lazy
+from skill_eval_nb.faces import load_lazily
 
 if TYPE_CHECKING:
     from .aggregation import Aggregate, aggregate
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 
-__getattr__, __dir__ = lazy(
+__getattr__, __dir__ = load_lazily(
     __name__,
     {
         ".aggregation": "Aggregate aggregate",

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skill_eval_nb.disk import inside
+from skill_eval_nb.disk import resolve_inside
 from skill_eval_nb.documents import Comparison, dump
 from skill_eval_nb.grading.comparator import Answer, Prepared, comparison_of, prepare, question
 from skill_eval_nb.grading.judge import Unjudged, same_model
@@ -38,7 +38,7 @@ from skill_eval_nb.stats.preference import (
 )
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.columns import Backend, iterate_rows, to_pandas
-from skill_eval_nb.text import chance, count, percent, with_sign
+from skill_eval_nb.text import count, format_p, percent, with_sign
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
@@ -357,7 +357,7 @@ def comparisons_folder(workspace: Path) -> Path:
     Raises:
         OSError: a link of that name leads elsewhere.
     """
-    return Path(inside(workspace / FOLDER, workspace))
+    return Path(resolve_inside(workspace / FOLDER, workspace))
 
 
 def read_comparisons(workspaces: Iterable[Path]) -> dict[str, Comparison]:
@@ -480,13 +480,13 @@ def decide_winner(row: Mapping[str, Any], a: str, b: str) -> Winner:
         f"({row['n_evals']} evals)"
     )
     if row["p"] is None or row["p"] > 1 - LEVEL:
-        p = "nothing was decided" if row["p"] is None else f"exact p {chance(row['p'])}"
+        p = "nothing was decided" if row["p"] is None else f"exact p {format_p(row['p'])}"
         reason = f"Unclear who is better on these evals: {counts}; {p}.{_doubts_text(row)}"
         return Winner(None, "unclear", reason)
     winner, other = (a, b) if wins > losses else (b, a)
     reason = (
         f"{winner} is better than {other} on these evals: {counts}; exact p "
-        f"{chance(row['p'])}. {_say_beyond(row, wins > losses)}{_doubts_text(row)}"
+        f"{format_p(row['p'])}. {_say_beyond(row, wins > losses)}{_doubts_text(row)}"
     )
     return Winner(winner, "wins", reason)
 
@@ -523,13 +523,13 @@ def _say_beyond(row: Mapping[str, Any], a_wins: bool) -> str:
     """What holds for tasks like these."""
     wins, losses, p = row["eval_wins"], row["eval_losses"], row["eval_p"]
     if p is not None and p <= 1 - LEVEL and (wins > losses) is a_wins:
-        return f"It holds for tasks like these, too (over evals, exact p {chance(p)})."
+        return f"It holds for tasks like these, too (over evals, exact p {format_p(p)})."
     if wins + losses < FEWEST_EVALS:
         return (
             f"Beyond these evals nothing can be claimed: {wins + losses} of the evals were "
             f"decided, and {FEWEST_EVALS} would be needed at least."
         )
-    exact = chance(row["eval_p"])
+    exact = format_p(row["eval_p"])
     return f"Whether it holds for tasks like these is open (over evals, exact p {exact})."
 
 

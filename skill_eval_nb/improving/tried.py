@@ -27,7 +27,7 @@ from skill_eval_nb.stats.values import (
 )
 from skill_eval_nb.stats.verdict import say_luck
 from skill_eval_nb.tables.columns import iterate_rows, like
-from skill_eval_nb.text import MISSING, NOTHING, brief, chance, count, figure, with_sign
+from skill_eval_nb.text import MISSING, NOTHING, brief, count, figure, format_p, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
 from .values import Draft
@@ -465,10 +465,10 @@ def _is_better(
     if estimate <= NOTHING:
         return False, f"it separates the sides no better than what it replaces: {against}"
     if p > ALPHA:
-        return None, f"{against}, which may be chance (exact p {chance(p)} for the gain)"
+        return None, f"{against}, which may be chance (exact p {format_p(p)} for the gain)"
     if mine.says != "separates":
         return False, f"{against}: it is less misleading, but it does not separate itself"
-    return True, f"{against}, exact p {chance(p)} for the gain"
+    return True, f"{against}, exact p {format_p(p)} for the gain"
 
 
 # ── in words, without the full stop ──────────────────────────────────────────────────────────
@@ -502,7 +502,7 @@ def _say_values(draft: Draft, own: OnRuns, found: Mapping[str, Any], *, scored: 
     return (
         f"Its {'mean score' if scored else 'pass rate'} is {sides}, "
         f"{with_sign(proof.estimate or 0)} on {count(proof.n_evals, 'eval')}{on}, "
-        f"exact p {chance(proof.p)}: {says}"
+        f"exact p {format_p(proof.p)}: {says}"
     )
 
 
@@ -525,4 +525,4 @@ def _say_difference(row: Mapping[str, Any], when: str) -> str:
     if _cell(estimate) == MISSING:
         return "nothing to compare"
     none = "no p without two runs of an eval on a side"
-    return f"{with_sign(estimate)} ({none if _cell(p) == MISSING else f'exact p {chance(p)}'})"
+    return f"{with_sign(estimate)} ({none if _cell(p) == MISSING else f'exact p {format_p(p)}'})"

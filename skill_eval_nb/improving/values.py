@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from skill_eval_nb.disk import inside, leads_out, read_bytes, write_atomic
+from skill_eval_nb.disk import leads_out, read_bytes, resolve_inside, write_atomic
 from skill_eval_nb.documents import Document, Faults, NotJSON, mend, parse, to_json
 from skill_eval_nb.grading.checks import read_table
 from skill_eval_nb.grading.outputs import Content
@@ -27,7 +27,7 @@ from skill_eval_nb.running.skill import OF_EVALS, contents
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.tables.columns import RunRef, frame_of
 from skill_eval_nb.text import brief, dollars, some
-from skill_eval_nb.view import Block, Shown, Text, reasons
+from skill_eval_nb.view import Block, Shown, Text, reasons_table
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.jobs import SKILL_FILE, kept_skills, skill_now
@@ -438,7 +438,7 @@ def own_folder(workspace: Path, *names: str) -> Path:
     Raises:
         OSError: a link leads out of the workspace.
     """
-    return Path(inside(workspace.joinpath(OWN, *names), workspace))
+    return Path(resolve_inside(workspace.joinpath(OWN, *names), workspace))
 
 
 def write_own(
@@ -566,7 +566,7 @@ class Paid(Shown):
         why = [("failed", failure.reason) for failure in self.failed]
         why += [("left out", left.reason) for left in self.left_out]
         notes: list[Block] = [Text(note, soft=True) for note in self.notes]
-        return [reasons(why, caption, MOST), *notes]
+        return [reasons_table(why, caption, MOST), *notes]
 
 
 def paid_fields(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.faces import lazy
+from skill_eval_nb.faces import load_lazily
 
 if TYPE_CHECKING:
     from . import batches as batches
@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 
-__getattr__, __dir__ = lazy(
+__getattr__, __dir__ = load_lazily(
     __name__,
     {
         "": "batches",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.faces import lazy
+from skill_eval_nb.faces import load_lazily
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import BudgetSpent
@@ -36,7 +36,7 @@ __all__ = [
     "plan_runs",
 ]
 
-__getattr__, __dir__ = lazy(
+__getattr__, __dir__ = load_lazily(
     __name__,
     {
         "skill_eval_nb.models": "BudgetSpent",

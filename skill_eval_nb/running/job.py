@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.disk import read_bytes
 from skill_eval_nb.documents import Evals, dump, to_json
 from skill_eval_nb.models import ModelFault
-from skill_eval_nb.text import clock, count, dollars, visible
+from skill_eval_nb.text import clock, count, dollars, make_visible
 from skill_eval_nb.view import Block, Items, Mark, Text, frame_html
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import STARTED
@@ -547,14 +547,14 @@ def picture(progress: Progress) -> RenderableType:
 
 def _progress_blocks(progress: Progress) -> Iterator[Block]:
     for line in str(progress).splitlines():
-        yield Text(visible(line))
+        yield Text(make_visible(line))
     flights = [
-        f"{flight.step} {clock(flight.seconds)} {visible(flight.folder)}"
+        f"{flight.step} {clock(flight.seconds)} {make_visible(flight.folder)}"
         for flight in progress.in_flight[:SHOWN]
     ]
     yield Items(flights, soft=True, more=len(progress.in_flight) - SHOWN)
     for problem in progress.problems[-3:]:
-        yield Mark("warning", "problem", visible(problem))
+        yield Mark("warning", "problem", make_visible(problem))
 
 
 def _in_a_notebook() -> bool:
@@ -585,7 +585,7 @@ def _in_a_console(job: Job, console: Console | None) -> None:
             without_seconds = now.retrying.rpartition(", ")[0]
             if without_seconds not in told:
                 told.add(without_seconds)
-                sys.stderr.write(f"{visible(now.retrying)}\n")
+                sys.stderr.write(f"{make_visible(now.retrying)}\n")
 
         _follow(job, tell_retry)
 

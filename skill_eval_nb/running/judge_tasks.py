@@ -41,7 +41,7 @@ from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural import is_checked
 from skill_eval_nb.models import BudgetSpent, Client, Usage
 from skill_eval_nb.text import count, dollars
-from skill_eval_nb.view import Block, Shown, Text, Title, reasons
+from skill_eval_nb.view import Block, Shown, Text, Title, reasons_table
 from skill_eval_nb.workspace import write_atomic
 
 from .asking import Account, Terms
@@ -461,7 +461,7 @@ class JudgedAgain(Shown):
             yield Title(f"{self.status}: {made}, {dollars(self.cost_usd)}")
         kinds = {"failed": self.failed, "left out": self.left_out, "kept": self.kept}
         why = [(kind, each.reason) for kind in kinds for each in kinds[kind]]
-        yield reasons(why, "What was not done")
+        yield reasons_table(why, "What was not done")
         yield Text(self.message)
 
 

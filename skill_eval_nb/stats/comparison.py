@@ -12,7 +12,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from skill_eval_nb.text import brief, chance, count, some
+from skill_eval_nb.text import brief, count, format_p, some
 
 from .inference import (
     MANY,
@@ -436,7 +436,7 @@ class Interaction(NamedTuple):
         differs = f"effect differs between {self.of}"
         if self.p is None:
             return f"Whether the {differs} cannot be told: {self.lacks}."
-        rests = f"{WHERE[self.scope]} ({count(self.n_evals, 'eval')} each), p {chance(self.p)}"
+        rests = f"{WHERE[self.scope]} ({count(self.n_evals, 'eval')} each), p {format_p(self.p)}"
         begins = "The" if self.differs else "It is unclear whether the"
         return f"{begins} {differs} on {rests}."
 

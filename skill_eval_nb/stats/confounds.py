@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skill_eval_nb.text import brief, chance, count, in_quotes, lower_first, some, with_sign
+from skill_eval_nb.text import brief, count, format_p, in_quotes, lower_first, some, with_sign
 
 from .checks import CHECKED, COUNTED, unpair
 from .comparison import Scope, find_interaction
@@ -384,7 +384,7 @@ def describe_strata(
             if min(found.estimates) < 0 < max(found.estimates):
                 sentences.append("Their signs are opposite: the mean holds for none of them.")
             if found.differs and found.p is not None:
-                differs = f"The effect differs between them (p {chance(found.p)})"
+                differs = f"The effect differs between them (p {format_p(found.p)})"
                 sentences.append(f"{differs}: look at each model by itself.")
         if found.left_out:
             left_out = "; ".join(map(brief, found.left_out))

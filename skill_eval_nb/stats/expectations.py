@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.text import brief, chance, count, figure, with_sign
+from skill_eval_nb.text import brief, count, figure, format_p, with_sign
 
 from .comparison import TINY
 from .inference import benjamini_hochberg, exact_tests
@@ -97,7 +97,7 @@ def class_of(level: float) -> pl.Expr:
 def explain_class(row: Mapping[str, Any], level: float) -> str:
     """Why an expectation has its class, in a sentence with its figures."""
     seen, alone = _say_passes(row), row["baseline"] is None
-    p = f"exact p {chance(row['p'])}" if row["p"] is not None else ""
+    p = f"exact p {format_p(row['p'])}" if row["p"] is not None else ""
     if row["p"] is not None and row["p_adjusted"] > row["p"] * (1 + TINY):
         p += f", adjusted {figure(row['p_adjusted'])}"
     match row["class"]:

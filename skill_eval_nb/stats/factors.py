@@ -7,7 +7,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from skill_eval_nb.text import brief, chance, some
+from skill_eval_nb.text import brief, format_p, some
 
 from .comparison import TINY, Interaction, Scope, find_interaction
 from .confounds import DeltaQuestion, Facts, facts_of, is_judged, with_errors
@@ -153,7 +153,7 @@ def _add_answer(
             if p is not None:
                 p = max(p, found.mains[at]) if joint else min(1.0, p * n)
         if row["verdict"] in ("helps", "hurts") and p is not None and p > 1 - found.level + TINY:
-            own = take_back(own, f"Not clear once {n} {found.of} are allowed for (p {chance(p)})")
+            own = take_back(own, f"Not clear once {n} {found.of} are allowed for (p {format_p(p)})")
         told.append({**own, "p_adjusted": p})
     return told
 

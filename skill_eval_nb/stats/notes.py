@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import brief, chance, count, figure, in_quotes, lower_first, some, with_sign
+from skill_eval_nb.text import (
+    brief,
+    count,
+    figure,
+    format_p,
+    in_quotes,
+    lower_first,
+    some,
+    with_sign,
+)
 
 from .confounds import OF_STAND_IN
 from .deltas import deltas, deltas_by_dimension
@@ -112,7 +121,7 @@ def note_gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[No
         rate = in_words(gain["estimate"], "pass_rate", with_sign)
         row = say_answer(gain, other).claims[0].row
         where = " on tasks like these" if row["scope"] == "population" else ""
-        p = "" if row["p"] is None else f", p {chance(row['p'])}"
+        p = "" if row["p"] is None else f", p {format_p(row['p'])}"
         lean = f"; {gain['lean']} by borrowed noise" if gain["lean"] else ""
         answer = f"{row['verdict'] or 'no verdict'}{where}{p}{lean}"
         evals = count(gain["n_evals"], "paired eval")

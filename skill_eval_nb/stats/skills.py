@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.documents.sides import is_earlier
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import chance, count, with_sign
+from skill_eval_nb.text import count, format_p, with_sign
 
 from .comparison import OF_RATES, PairedResult, compare, fewest_moved
 from .confounds import DECIDED, ERRORS_DECIDE
@@ -128,7 +128,7 @@ def _allow_for_others(rows: Sequence[Row], level: float) -> list[Row]:
     for row in rows:
         change, own, of_lean = row, row["p_adjusted"], row["lean_p_adjusted"]
         if row["verdict"] in ("helps", "hurts") and own is not None and own > 1 - level:
-            change = take_back(row, f"Not clear once {many} are allowed for (p {chance(own)})")
+            change = take_back(row, f"Not clear once {many} are allowed for (p {format_p(own)})")
         if of_lean is not None and of_lean > 1 - level and row["lean"] != NO_LEAN:
             ends = {"lean_low": min(row["lean_low"], 0.0), "lean_high": max(row["lean_high"], 0.0)}
             change = {**change, "lean": NO_LEAN, **ends}
@@ -249,7 +249,7 @@ def _average_skills(against: str, rows: Sequence[Row], level: float) -> OverSkil
         because += f" With errors as failures it is {with_sign(100 * (failed.estimate or 0))} pp."
     else:
         ends = [with_sign(100 * end) for end in (found.low, found.high) if end is not None]
-        figures = f" ({'; '.join(filter(None, (' to '.join(ends), f'exact p {chance(p)}')))})"
+        figures = f" ({'; '.join(filter(None, (' to '.join(ends), f'exact p {format_p(p)}')))})"
     if found.estimate is not None:
         claim += f": {with_sign(100 * found.estimate)} pp{figures}"
     if left := len(rows) - len(able):

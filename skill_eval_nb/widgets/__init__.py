@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from skill_eval_nb.faces import lazy
+from skill_eval_nb.faces import load_lazily
 
 if TYPE_CHECKING:
     from .diff import diff
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["diff", "drafts", "explore", "library_panel", "review", "run_panel", "trigger_panel"]
 
 
-__getattr__, __dir__ = lazy(
+__getattr__, __dir__ = load_lazily(
     __name__,
     {
         **{f".{name}": name for name in ("diff", "drafts", "explore", "review")},

@@ -17,7 +17,7 @@ from skill_eval_nb import show
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import to_pandas
 from skill_eval_nb.tables.workspace import MOST_LINES
-from skill_eval_nb.text import visible
+from skill_eval_nb.text import make_visible
 from skill_eval_nb.view import NO_FORMULAS, Items, frame_html
 from tests.checkout import ROOT
 from tests.corpus.build import graded
@@ -73,7 +73,7 @@ def test_hostile_names_are_shown_as_they_are(name):
     # Of the path, workspace, skill, iteration, configuration and problem.
     assert words_of(named(name)).count(name) >= 6
     for shown in (show(pl.DataFrame({name: [name]})), show([name]), show([Path(name)])):
-        assert visible(name) in words_of(shown)
+        assert make_visible(name) in words_of(shown)
 
 
 def test_its_style_is_understood_and_it_is_as_wide_as_the_page(browser):

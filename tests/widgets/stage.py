@@ -207,7 +207,7 @@ class Stage:
 
     def _heard(self, message: str) -> None:
         if self.alive:
-            self.panel._heard(self.panel, json.loads(message), [])
+            self.panel._answer_message(self.panel, json.loads(message), [])
 
     def _queue(self, content: Any, buffers: Any = None) -> None:
         names = [self._put(one) for one in buffers or ()]

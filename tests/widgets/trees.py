@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.widgets.ui.tree import _NAMES, _name, _plain_value, flat
+from skill_eval_nb.widgets.ui.tree import _NAMES, _aria_name, _plain_value, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 def text(node: Child, cells: str = "\n") -> str:
     """The text of a tree, as somebody reads it: a line for each block, and for each cell."""
-    words = "".join(_words(list(flat(node)), cells))
+    words = "".join(_words(list(flatten(node)), cells))
     return "\n".join(line for line in words.splitlines() if line.strip(" |"))
 
 
 def find(node: Child, **attributes: Any) -> list[list[Any]]:
     """The elements of a tree that have these attributes, in order; `tag` is the element's."""
     tag = attributes.pop("tag", None)
-    named = ((_NAMES.get(name) or _name(name), value) for name, value in attributes.items())
+    named = ((_NAMES.get(name) or _aria_name(name), value) for name, value in attributes.items())
     wanted = {name: _plain_value(name, value) for name, value in named}
     return [
         element
@@ -33,7 +33,7 @@ def find(node: Child, **attributes: Any) -> list[list[Any]]:
 
 def elements(node: Child) -> Iterator[list[Any]]:
     """Every element of a tree, each before what is in it."""
-    for child in flat(node):
+    for child in flatten(node):
         if not isinstance(child, str):
             yield child
             yield from elements(child[2])

@@ -44,9 +44,9 @@ from ..ui.parts import (
     choose,
     details,
     draw_rows,
+    note,
     notice,
     pill,
-    soft,
     spans,
     table,
     waiting_note,
@@ -335,7 +335,7 @@ def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
         "div",
         notice(doubt) if touched else None,
         table(("What", "Of", *pair), rows),
-        soft("What is in one iteration only is in no delta between the two.") if alone else None,
+        note("What is in one iteration only is in no delta between the two.") if alone else None,
     )
 
 
@@ -530,7 +530,7 @@ class Diff(Explorer):
             details(_file_head(file), self._file_body(file), unfolded=at < 3, key=file.name)
             for at, file in enumerate(found.files)
         ]
-        return h("div", files, soft(same) if found.same else None)
+        return h("div", files, note(same) if found.same else None)
 
     def _file_body(self, file: versions.FileChange) -> Node:
         note = h("p", file.note, cls="sen-soft") if file.note else None

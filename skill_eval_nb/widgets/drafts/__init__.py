@@ -109,7 +109,7 @@ class Drafts(Panel):
 
     def view(self) -> Child:
         """All of it."""
-        self._later.begin()
+        self._later.begin_view()
         if self._stale:
             self._stale, self._work = False, None
             self._later.forget()

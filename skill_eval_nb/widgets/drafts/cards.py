@@ -26,10 +26,10 @@ from ..ui.parts import (
     diff_view,
     entry,
     frame,
+    note,
     notice,
     outcome_pill,
     pill,
-    soft,
     table,
     table_row,
     text_area,
@@ -130,7 +130,7 @@ def _rows_of(
     bar = h("div", h("div", cls="sen-drafts-part", style=share), cls="sen-drafts-whole")
     evals = some(dict.fromkeys(source.run.eval_name for source in suggestion.sources))
     answers = [card for card in shown if suggestion.key in card.draft.suggestions]
-    what = soft(suggestion.action, dir="auto") if suggestion.action else None
+    what = note(suggestion.action, dir="auto") if suggestion.action else None
     about = h("span", suggestion.about, cls="sen-drafts-about", dir="auto")
     row = table_row(
         [
@@ -216,7 +216,7 @@ def _runs_behind(tried: Tried) -> Node:
         for score in [run.get(f"{of}score")]
     ]
     left = len(tried.by_run) - len(rows)
-    more = soft(f"{count(left, 'more run')} in try_out(…).by_run")
+    more = note(f"{count(left, 'more run')} in try_out(…).by_run")
     whole = table(["Run", "Iteration", "Verdict", "Evidence"], rows)
     return h("div", frame(whole, "Runs", "sen-drafts-frame"), more if left > 0 else None)
 
@@ -231,7 +231,7 @@ def drafts_list(
     if work.first is not None and work.first.unasked:
         return notice(work.first.unasked)
     drafts = work.drafts()
-    waiting = soft(drafts.waiting) if drafts and drafts.waiting else None
+    waiting = note(drafts.waiting) if drafts and drafts.waiting else None
     if not shown:
         none = "Nothing to change was found: no suggestion and no check asks for it."
         return h("div", notice(none), waiting)

@@ -22,7 +22,7 @@ from ..show.run import SHOWING_CSS
 from ..ui import Child, Node, action, h, offer, style
 from ..ui.parts import button, choose, details, entry, notice, waiting_note
 from ..ui.source import Background
-from ..ui.tree import forward
+from ..ui.tree import forward_actions
 from .choice import HEADLINE, Choice, Counted, SkillRuns
 from .explorer import VIEWS, Explorer
 from .look import Look
@@ -113,7 +113,7 @@ class Explore(Explorer):
         """Look at a workspace; see `explore`."""
         self.handed = {"folder": FOLDER, "dialect": "skill-creator", "part": "all"}
         self._written: Written | None = None
-        self._writing = Background(self.show, self._fail)
+        self._writing = Background(self.show, self._show_fault)
         self._runs: RunPanel | None = None
         super().__init__(ws, request)
         condition = read_condition(where, self.source.ws.polars("runs"))
@@ -129,7 +129,7 @@ class Explore(Explorer):
         if self._runs is None:
             return super().view()
         back = button("← Back to the figures", ("leave_runs",), kind="quiet", key="back")
-        return [back, *(forward(node, "in_runs") for node in self._runs._tree)]  # noqa: SLF001
+        return [back, *(forward_actions(node, "in_runs") for node in self._runs._tree)]  # noqa: SLF001
 
     # ── more runs ─────────────────────────────────────────────────────────────────────────────
 

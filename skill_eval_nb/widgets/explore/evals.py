@@ -16,9 +16,9 @@ from skill_eval_nb.text import as_label, count
 from ..show.outputs import read_beginning
 from ..show.run import folder_of
 from ..ui import Child, Node, h
-from ..ui.parts import button, soft, waiting_note
+from ..ui.parts import button, note, waiting_note
 from ..ui.source import key_of
-from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
+from ..ui.track import Axis, axis_of, delta_view, figure_of, of_figures, scale, track
 from .choice import (
     Cells,
     EvalCell,
@@ -90,7 +90,7 @@ def _draw_point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) 
     low, high = runs[0][1], runs[-1][1]
     which = as_label(known[0]) if isinstance(known[0], str) else f"run {known[0]}"
     which = which if len(runs) == 1 else count(len(runs), "run")
-    ends = " to ".join(dict.fromkeys((size(meant, low), size(meant, high))))
+    ends = " to ".join(dict.fromkeys((figure_of(meant, low), figure_of(meant, high))))
     name = f"{side.name}, {which}: {ends}"
     return button(
         str(len(runs)) if len(runs) > 1 else None,
@@ -108,7 +108,7 @@ def mean_of(
     kind: str, meant: Metric, value: float | None, n: int, name: str, act: Sequence[Any]
 ) -> Node:
     """A mean with its n, as the way to the runs behind it."""
-    shown = size(meant, value)
+    shown = figure_of(meant, value)
     return button(
         [swatch(kind), h("b", shown), h("span", f"n {n:,}", cls="sen-soft")],
         act,
@@ -256,7 +256,7 @@ def outputs(look: Look) -> Child:
     label = "Outputs by eval and configuration"
     return h(
         "div",
-        soft("How the first run’s output begins, and the pass rate of all runs. Click to compare."),
+        note("How the first run’s output begins, and the pass rate of all runs. Click to compare."),
         Lines("outputs", "eval", lines, draw_eval).view(look, heads, label=label),
     )
 
@@ -264,13 +264,13 @@ def outputs(look: Look) -> Child:
 def _draw_output(look: Look, runs: Sequence[dict[str, Any]], cell: EvalCell | None) -> Child:
     """How the first run's output begins, as the button that opens it."""
     if not runs:
-        return soft("no run")
+        return note("no run")
     run = key_of(runs[0])
     file, words = read_beginning(folder_of(look.ws, runs[0]))
     about = h("small", f" {count(len(runs), 'run')} · {file}", cls="sen-soft")
     begins = h("div", words, cls="sen-x-begins", dir="auto") if words else None
     return button(
-        [h("div", h("b", size(RATE, cell and cell.mean)), about), begins],
+        [h("div", h("b", figure_of(RATE, cell and cell.mean)), about), begins],
         ("open_outputs", runs[0]["eval_name"], *run),
         cls="sen-x-output",
         aria_expanded=run in look.seen.opened,

@@ -292,7 +292,7 @@ class Explorer(Panel):
 
     def view(self) -> Child:
         """All of it."""
-        self._later.begin()
+        self._later.begin_view()
         suite = self.suite
         if suite is None or not suite.n_runs:
             return nothing_view(self.counted.suites, suite, self.source)

@@ -17,9 +17,9 @@ from skill_eval_nb.workspace import NO_ITERATION
 
 from ..show.run import compare_runs, find_counterpart
 from ..ui import Child, Node, h
-from ..ui.parts import KINDS, button, outcome_pill, pill, soft, table, table_row, waiting_note
+from ..ui.parts import KINDS, button, note, outcome_pill, pill, table, table_row, waiting_note
 from ..ui.source import RunKey, key_of
-from ..ui.track import MISSING, size
+from ..ui.track import MISSING, figure_of
 from .choice import (
     Borrowed,
     Choice,
@@ -384,7 +384,7 @@ def behind(look: Look) -> Node:
     opened = seen.opened
     if clicked is not None and every.height == 1 and not opened:
         opened = (key_of(every.row(0, named=True)),)
-    none = waiting_note("Searching") if found is None else soft("There is no such run.")
+    none = waiting_note("Searching") if found is None else note("There is no such run.")
     shown = runs.slice(page * PAGE, PAGE)
     return h(
         "section",
@@ -541,8 +541,8 @@ def _of_figure(meant: Metric) -> Column:
         if meant.column == "pass_rate" and run["total"]:
             scored = (run["passed"] or 0) + (run["failed"] or 0)
             of = h("small", f" {run['passed']:,}/{scored:,}", cls="sen-soft")
-            return [h("span", size(meant, value)), of]
-        return size(meant, value)
+            return [h("span", figure_of(meant, value)), of]
+        return figure_of(meant, value)
 
     return Column(meant.title, figure_cell, lambda run: run[meant.column])
 
@@ -555,7 +555,7 @@ def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
     def score(run: Row) -> float | None:
         return next((row["value"] for row in scores[run_key(run)]), None)
 
-    return Column(meant.title, lambda run: size(meant, score(run)), score)
+    return Column(meant.title, lambda run: figure_of(meant, score(run)), score)
 
 
 def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Column]:

@@ -16,8 +16,8 @@ from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import KINDS, button, details, notice, pill, soft, table, table_row, waiting_note
-from ..ui.track import Axis, axis_of, delta_view, of_figures, scale, size, track
+from ..ui.parts import KINDS, button, details, note, notice, pill, table, table_row, waiting_note
+from ..ui.track import Axis, axis_of, delta_view, figure_of, of_figures, scale, track
 from .choice import (
     TURNS,
     Cells,
@@ -221,7 +221,7 @@ def dimensions(look: Look) -> Node:
             bars.append(_draw_shares(shares, kind, name))
             spoken = f"{as_label(name, 40)}, {as_label(dimension, 60)}"
             runs = _runs_of_evals(cells[line[0]][part], name)
-            spread = f"SD {size(meant, means.get((line, name), {}).get('stddev'))}"
+            spread = f"SD {figure_of(meant, means.get((line, name), {}).get('stddev'))}"
             clicked = look.clicked_runs(place_of("dimensions", line), name)
             sides.append(EvalSide(kind, spoken, (*act, name), runs, spread, clicked))
         difference = [_delta(deltas.get(line), axis)] if look.compares else []
@@ -265,8 +265,7 @@ def _draw_shares(rows: Sequence[Mapping[str, Any]], kind: str, name: str) -> Chi
     known = [row for row in rows if row["component"] != "judge severity"]
     shares = [(row["component"], row["share"]) for row in known if row["share"] is not None]
     if not shares:
-        note = next((row["note"] for row in known if row["note"]), "nothing was scored")
-        return soft(note)
+        return note(next((row["note"] for row in known if row["note"]), "nothing was scored"))
     words = [f"{_component_name(part)} {share:.0%}" for part, share in shares]
     parts = [
         h(
@@ -322,7 +321,7 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
     ]
     doubts = details("What to know about the shares", h("ul", remarks), key="doubts")
     said = "Means are over all runs that were scored; deltas are paired by eval."
-    return [soft(said), doubts if remarks else None]
+    return [note(said), doubts if remarks else None]
 
 
 def notes_view(look: Look) -> Node:
@@ -337,11 +336,11 @@ def notes_view(look: Look) -> Node:
 
 def _notes_of(look: Look, part: Part, rows: Sequence[Row]) -> list[Child]:
     items: list[Node] = []
-    for number, note in enumerate(rows):
+    for number, row in enumerate(rows):
         at = ("notes", part.iteration, str(number))
         below = h("div", behind(look), key="below") if look.is_at(at) else None
         look.placed |= below is not None
-        items.append(h("li", _note_item(part, number, note), below, key=str(at)))
+        items.append(h("li", _note_item(part, number, row), below, key=str(at)))
     title = h("h4", iteration_name(part.iteration)) if look.several else None
     return [title, h("ul", items, cls="sen-x-notes")]
 

@@ -15,7 +15,7 @@ from skill_eval_nb.stats.verdict import TASKS, Row, say_answer, word_of
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, pill, soft, table, table_row, waiting_note
+from ..ui.parts import button, note, pill, table, table_row, waiting_note
 from ..ui.track import (
     DECIDED,
     MISSING,
@@ -23,9 +23,9 @@ from ..ui.track import (
     amount,
     axis_of,
     delta_view,
+    figure_of,
     of_figures,
     scale,
-    size,
     track,
 )
 from .choice import (
@@ -104,7 +104,7 @@ def _say_mean(look: Look) -> str:
     mean = next((row["mean"] for row in rows or () if row["metric"] == look.choice.metric), None)
     if part is None or mean is None or len(look.suite.configurations) > 1:
         return "Nothing to compare"
-    return f"Mean {look.meant.name}{look.where(part)}: {size(look.meant, mean)}"
+    return f"Mean {look.meant.name}{look.where(part)}: {figure_of(look.meant, mean)}"
 
 
 def _say_lowest(look: Look, part: Part) -> Child:
@@ -118,7 +118,7 @@ def _say_lowest(look: Look, part: Part) -> Child:
     eval_id, name = min(own, key=lambda key: (sign * own[key].mean, *map(natural, key)))
     cell, act = own[eval_id, name], ("pick", "runs", part.iteration, eval_id, name, side)
     words = [f"Worst eval of {as_label(side, 40)}: ", button(as_label(name), act, kind="quiet")]
-    words.append(f", {look.meant.name} {size(look.meant, cell.mean)}")
+    words.append(f", {look.meant.name} {figure_of(look.meant, cell.mean)}")
     rows = look.counted.runs(look.choice, select_runs(*act[1:])).filter(status="graded")
     counted = rows.drop_nulls(["passed", "failed"]).sort("pass_rate").head(1)
     for run in counted.iter_rows(named=True) if look.choice.metric == "pass_rate" else ():
@@ -258,7 +258,7 @@ def summary(look: Look) -> Child:
         "div",
         table(heads, shown, caption=caption, numbers=numbers),
         adjustment_note(look),
-        soft(FLOOR) if "rubric_normalized" in names else None,
+        note(FLOOR) if "rubric_normalized" in names else None,
         cls="sen-x-summary",
     )
 
@@ -276,7 +276,7 @@ def _metric_row(
             cells.append(h("span", MISSING, title="no run has it"))
             continue
         n = h("small", f" n {row['n']:,}", cls="sen-soft")
-        cells.append(h("span", swatch(kind), h("b", size(meant, row["mean"])), n))
+        cells.append(h("span", swatch(kind), h("b", figure_of(meant, row["mean"])), n))
     if look.compares:
         known = found and found["estimate"] is not None
         cells += [delta_view(meant, found), word(found) if found and known else None]
@@ -312,7 +312,7 @@ def trend(look: Look) -> Child:
     chosen = look.choice.iterations
     rows = [_iteration_row(every, part, means, axis, found, chosen) for part in every.parts]
     left = len(names) - len(rows)
-    more = soft(f"{count(left, 'earlier iteration')}: choose them above.") if left else None
+    more = note(f"{count(left, 'earlier iteration')}: choose them above.") if left else None
     caption = f"{look.meant.title}, iteration by iteration"
     shown = table(heads, rows, caption=caption, cls="sen-x-trend")
     return h("div", shown, more, key="trend")
@@ -349,7 +349,7 @@ def _difference_cells(look: Look, part: Part, found: Sequence[Row] | None) -> li
         return [[delta_view(look.meant, row), of and h("div", of, undo)], word(row)]
     lender = _find_lender(look, part.iteration)
     if lender is None:
-        return [soft("…" if found is None else "no difference"), None]
+        return [note("…" if found is None else "no difference"), None]
     words, act = f"use {as_label(lender)}’s baseline", ("borrow", part.iteration, lender)
     return [button(words, (*act, look.choice.baseline), kind="quiet"), None]
 

@@ -26,16 +26,16 @@ from ..show.run import (
 )
 from ..ui import Child, Node, h
 from ..ui.parts import (
-    between,
     button,
     choose,
+    join_parts,
     key_list,
     line,
     name,
+    note,
     notice,
     pill,
-    plain,
-    soft,
+    reveal,
     text_area,
     tick,
 )
@@ -174,7 +174,7 @@ class ShownRun:
         ws, key, choice = self.now.ws, self.key, self.now.choice
         folder = folder_of(ws, run_row(ws, key))
         title = h("h4", name(self.title), cls="sen-rv-title")
-        outputs = soft("None are stored: this run has no folder.")
+        outputs = note("None are stored: this run has no folder.")
         if folder is not None:
             outputs = show_outputs(output_files(folder), key=self.token)
         parts: list[Child] = [
@@ -219,12 +219,12 @@ def _draw_radios(
 
 
 def _other_remarks(entry: ReviewEntry) -> Node:
-    scores = between([f"{line(name)} {score:g}" for name, score in entry.remarks.scores.items()])
+    scores = join_parts([f"{line(name)} {score:g}" for name, score in entry.remarks.scores.items()])
     when = f" ({line(entry.timestamp)[:10]})" if entry.timestamp else ""
     return h(
         "blockquote",
-        soft(f"Also said of it{when}:"),
-        h("p", plain(entry.remarks.text) or "nothing: it is fine", dir="auto"),
+        note(f"Also said of it{when}:"),
+        h("p", reveal(entry.remarks.text) or "nothing: it is fine", dir="auto"),
         h("p", scores, cls="sen-small") if scores else None,
         cls="sen-rv-also",
     )
@@ -249,7 +249,7 @@ def _of(now: ReviewState) -> Node:
     choice, sides = now.choice, now.scope.sides
     names = ("blind",) if sides and choice.hidden else sides or (choice.configuration,)
     iteration = None if choice.iteration in ("none", *names) else line(choice.iteration)
-    return h("p", between([iteration, " beside ".join(map(line, names))]), cls="sen-soft")
+    return h("p", join_parts([iteration, " beside ".join(map(line, names))]), cls="sen-soft")
 
 
 def _progress_facts(now: ReviewState) -> Child:
@@ -264,7 +264,7 @@ def _progress_facts(now: ReviewState) -> Child:
     files = [line(page.name) for page in now.pages if page.fault is None]
     if files:
         facts.append(f"saved as you type, in {' and '.join(files)}")
-    return between(facts)
+    return join_parts(facts)
 
 
 def _review_end(now: ReviewState) -> Child:

@@ -38,7 +38,7 @@ from ..ui.paid import (
     models_with_prices,
     preview_dry_run,
 )
-from ..ui.parts import blocks_view, details, notice, place, soft
+from ..ui.parts import blocks_view, details, note, notice, short_path
 from ..ui.source import PATIENCE, Source
 from .plan import (
     BATCHES,
@@ -175,7 +175,7 @@ class RunPanel(PaidPanel):
         self._unfinished: list[Unfinished] = []
         self._answers: list[Answer] | None = None
         self._ran: Running | None = None
-        self._looking, self._answering = self.background(), self.background()
+        self._looking, self._answering = self.add_background(), self.add_background()
         self.source = Source(self.home, self._changed)
         super().__init__()
         if (at := watch(self)) is not None:
@@ -188,7 +188,7 @@ class RunPanel(PaidPanel):
     def tick_configuration(self, name: str, on: bool) -> None:
         """Take a configuration in, or leave it out."""
         form = self._launch.form
-        self._set(configurations=_order_ticked(form.sides, form.configurations, name, on))
+        self._change_form(configurations=_order_ticked(form.sides, form.configurations, name, on))
 
     @action
     def add_side(self, words: str) -> None:
@@ -199,7 +199,7 @@ class RunPanel(PaidPanel):
         form = self._launch.form
         sides = {**form.sides, name: folder}
         chosen = _order_ticked(sides, form.configurations, name, on=True)
-        self._set(sides=sides, configurations=chosen)
+        self._change_form(sides=sides, configurations=chosen)
 
     @action
     def tick_eval(self, eval_id: str, on: bool) -> None:
@@ -207,17 +207,17 @@ class RunPanel(PaidPanel):
         suite, only = self._launch.plan and self._launch.plan.suite, self._launch.form.evals_only
         every = tuple(eval_.id for eval_ in suite.evals) if suite is not None else ()
         chosen = _order_ticked(every, every if only is None else only, eval_id, on)
-        self._set(evals_only=None if chosen == every else chosen)
+        self._change_form(evals_only=None if chosen == every else chosen)
 
     @action
     def all_evals(self, on: bool) -> None:
         """Take all evals in, or none."""
-        self._set(evals_only=None if on else ())
+        self._change_form(evals_only=None if on else ())
 
     @action
     def take_runs(self, runs: int) -> None:
         """Put this number of runs per eval and side into the form."""
-        self._set(runs=runs, looks="")
+        self._change_form(runs=runs, looks="")
 
     @action
     def go_on(self, number: int) -> None:
@@ -278,7 +278,7 @@ class RunPanel(PaidPanel):
         if isinstance(at, Running):
             self._ran = at
             if at.running:
-                self._launch.take(None)  # it is another one when it has ended
+                self._launch.show_plan(None)  # it is another one when it has ended
                 self._unfinished, self._answers = [], None
         self.show()
 
@@ -337,7 +337,7 @@ class RunPanel(PaidPanel):
     def draw_head(self) -> Child:
         """What is run, and where to."""
         name = self.plan.skill_name if self.plan is not None else Path(self._fixed.skill).name
-        return [h("h3", f"Run {name}"), soft(f"Runs go to {place(self.home)}")]
+        return [h("h3", f"Run {name}"), note(f"Runs go to {short_path(self.home)}")]
 
     def draw_running(self, task: Any) -> Child:
         """The job or the judging while it goes on."""
@@ -457,7 +457,7 @@ def judged_view(at: WorkspaceTask[JudgedAgain]) -> Node:
     now, result = at.progress, at.result
     partial = result is not None and result.status == "partial"
     lost = [*blocks_of(result)][1:] if result is not None else []  # after its counts
-    command = h("code", f"sen.charts.variance_components(sen.load({place(at.home)!r}))")
+    command = h("code", f"sen.charts.variance_components(sen.load({short_path(at.home)!r}))")
     return ended_card(
         JUDGING,
         ("Not all of it", "odd") if partial else HEADINGS[at.status],

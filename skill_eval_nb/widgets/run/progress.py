@@ -23,7 +23,7 @@ from skill_eval_nb.text import brief, clock, count, dollars
 from ..show.transcript import show_last_steps
 from ..ui import Node, h
 from ..ui.paid import HEADINGS, ended_card, plan_view, running_card
-from ..ui.parts import button, details, figure, pill, place, soft, table, waiting_note
+from ..ui.parts import button, details, figure, note, pill, short_path, table, waiting_note
 from ..ui.source import Background, Task, tell_landed
 from .plan import PlanPreview
 
@@ -293,7 +293,7 @@ def running_view(at: Running) -> Node:
         _figures(now),
         stop=_stop_button(at),
         below=[
-            soft("So far: a verdict comes at the next planned look, or when the job ends."),
+            note("So far: a verdict comes at the next planned look, or when the job ends."),
             h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
             live,
             problems(now, at.board.reasons),
@@ -352,7 +352,7 @@ def _flight_list(now: Progress) -> Node:
 
 
 def _live_steps(flight: InFlight) -> Node:
-    return show_last_steps(flight.events or (), STEPS) or soft("It has told no step so far.")
+    return show_last_steps(flight.events or (), STEPS) or note("It has told no step so far.")
 
 
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
@@ -390,7 +390,7 @@ GO_ON = "What is finished stays; starting the plan again does only what is missi
 
 
 def _next(at: Running) -> Node:
-    home = repr(place(at.plan.workspace))
+    home = repr(short_path(at.plan.workspace))
     again = "Runs that errored are done again with “Do runs that errored again”. "
     return h(
         "p",
@@ -418,7 +418,7 @@ def answers_view(answers: Sequence[Answer] | None) -> Node:
         answers: None while they are being worked out.
     """
     if not answers:
-        return waiting_note("Working out what the runs say") if answers is None else soft(NOTHING)
+        return waiting_note("Working out what the runs say") if answers is None else note(NOTHING)
     title = f"What {answers[0].row['iteration']} says"
     lines = [h("div", _answer_nodes(answer), key=f"{at}") for at, answer in enumerate(answers)]
     return h("section", h("h4", title), lines, cls="sen-card", aria_label=title, key="answers")
@@ -429,7 +429,7 @@ def _answer_nodes(answer: Answer) -> Iterator[Node]:
     word, kinds = row["verdict"] or "no verdict", {"helps": "good", "hurts": "bad"}
     yield h("p", pill(word, kinds.get(word, "odd")), " ", h("b", answer.short))
     if answer.lean:
-        yield soft(reason)
+        yield note(reason)
     for words, of in answer.next_steps:
         runs = of["next_runs"] if of["scope"] == "suite" else None
         yield h("p", words, " ", runs and button("Put it into the form", ("take_runs", runs)))

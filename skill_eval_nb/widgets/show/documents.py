@@ -27,7 +27,7 @@ from skill_eval_nb.grading.extractor import CELL, COLUMNS, ROWS
 from skill_eval_nb.text import count, guess_delimiter, size
 
 from ..ui import Bytes, Child, Node, h
-from ..ui.parts import body, first, frame, line, name, plain, soft, table
+from ..ui.parts import frame, line, name, note, reveal, say_first, table, text_box
 from .files import NotDrawn, OutputFile, Reading, Sheet, lines_in, read_output, weight, whole_text
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ CHARS = 40_000
 
 def excerpt(reading: Reading) -> tuple[str, list[Node]]:
     """So much of a text as is shown; and what part that is, and what is odd about it."""
-    text = plain(reading.text)
+    text = reveal(reading.text)
     shown = "\n".join(text.split("\n", LINES)[:LINES])
     many, whole, noun = LINES, lines_in(text), "line"
     if len(shown) > CHARS:
@@ -53,15 +53,15 @@ def excerpt(reading: Reading) -> tuple[str, list[Node]]:
     if not reading.whole:
         part = f"The first {many:,} {noun}s of a large file"
     elif whole > many:
-        part = first(many, whole, noun)
+        part = say_first(many, whole, noun)
     remarks = filter(None, [reading.note, part])
-    return shown if part else text, [soft(f"{mark[0].upper()}{mark[1:]}.") for mark in remarks]
+    return shown if part else text, [note(f"{mark[0].upper()}{mark[1:]}.") for mark in remarks]
 
 
 def draw_text(sheet: Sheet) -> Child:
     """The text of a file."""
     text, remarks = excerpt(read_output(sheet.file))
-    return [remarks, body(text, label=f"text of {line(sheet.file.name)}")]
+    return [remarks, text_box(text, label=f"text of {line(sheet.file.name)}")]
 
 
 SECONDS = 0.4
@@ -92,7 +92,7 @@ def draw_code(sheet: Sheet) -> Child:
 
 def source(text: str, language: str, *, label: str) -> Node:
     """A piece of code in a language that is named."""
-    return _code_listing(plain(text), lexer_named(language), label)
+    return _code_listing(reveal(text), lexer_named(language), label)
 
 
 def _code_listing(text: str, lexer: type[Lexer] | None, label: str) -> Node:
@@ -179,16 +179,16 @@ def draw_picture(sheet: Sheet) -> Child:
     """A picture of points."""
     file = sheet.file
     if file.size > PICTURE_MOST:
-        return soft(f"A picture of {size(file.size)}: up to {size(PICTURE_MOST)} are drawn.")
+        return note(f"A picture of {size(file.size)}: up to {size(PICTURE_MOST)} are drawn.")
     data = file.read(PICTURE_MOST)
     form = contents.picture_kind(data)
     if form is None:
         raise NotDrawn("it does not begin as a picture")
     odd = contents.picture_fault(data, form)
     if odd and "pixels" in odd:
-        return soft(f"Not drawn: {odd.partition(';')[0]}.")
+        return note(f"Not drawn: {odd.partition(';')[0]}.")
     return [
-        soft(f"It may not show as a whole: {odd}.") if odd else None,
+        note(f"It may not show as a whole: {odd}.") if odd else None,
         h("img", blob=sheet.show(file, f"image/{form}"), alt=line(file.name)),
     ]
 
@@ -222,7 +222,7 @@ def draw_page(sheet: Sheet) -> Child:
     blob = sheet.offer(f"{sheet.file.blob} as a page", lambda: (data, "text/html"))
     return [
         h("iframe", blob=blob, title=f"{line(sheet.file.name)}, as a page"),
-        soft("Without its scripts, and without anything that it would fetch."),
+        note("Without its scripts, and without anything that it would fetch."),
         _as_written(sheet, reading, "html"),
     ]
 
@@ -265,14 +265,14 @@ def render_markdown(text: str, picture: Picture = _absent) -> Node:
     """
     from markdown_it.tree import SyntaxTreeNode
 
-    text = plain(text)
+    text = reveal(text)
     try:
         head = source(skill_md.split_skill_md(text)[1], "yaml", label="front matter")
     except skill_md.BadSkill:
         head = None
     tokens = _parser().parse(skill_md.body(text))
     if any(token.level >= NESTED - 1 for token in tokens):
-        return h("div", soft("Nested too deep to be drawn: as it is written."), body(text))
+        return h("div", note("Nested too deep to be drawn: as it is written."), text_box(text))
     return h("div", head, _inside(SyntaxTreeNode(tokens), picture), cls="sen-md", dir="auto")
 
 
@@ -366,14 +366,14 @@ def _grid(rows: Sequence[Sequence[str]], *, label: str) -> Node:
 
 def _bounds(shown: int, rows: int | None, columns: int) -> Child:
     """What of all rows and columns a table shows."""
-    part = f"The first {shown:,} rows" if rows is None else first(shown, rows, "row")
+    part = f"The first {shown:,} rows" if rows is None else say_first(shown, rows, "row")
     part = count(shown, "row") if rows == shown else part
     wide = f"the first {COLUMNS} of {columns:,} columns"
-    return soft(f"{part}, {wide if columns > COLUMNS else count(columns, 'column')}")
+    return note(f"{part}, {wide if columns > COLUMNS else count(columns, 'column')}")
 
 
 def _shorten_cell(words: str) -> str:
-    text = plain(words)
+    text = reveal(words)
     return text if len(text) <= CELL else f"{text[:CELL]}… ({len(text):,} characters)"
 
 
@@ -396,7 +396,7 @@ def draw_csv(sheet: Sheet) -> Child:
         raise NotDrawn("there are no rows in it")
     total = None if rest is None else len(shown) - 1 + rest
     return [
-        soft(f"{reading.note}.") if reading.note else None,
+        note(f"{reading.note}.") if reading.note else None,
         _bounds(len(shown) - 1, total, max(map(len, shown))),
         _grid(shown, label=f"rows of {line(sheet.file.name)}"),
     ]
@@ -412,7 +412,7 @@ def draw_json(sheet: Sheet) -> Child:
     remark = None
     if "\n" not in reading.text.strip() and "\n" in indented:
         reading = reading._replace(text=indented)
-        remark = soft("Indented here: in the file it stands on one line.")
+        remark = note("Indented here: in the file it stands on one line.")
     text, remarks = excerpt(reading)
     return [remarks, remark, source(text, "json", label=f"code of {line(sheet.file.name)}")]
 
@@ -432,7 +432,8 @@ def draw_notebook(sheet: Sheet) -> Child:
         view = list(_cell_view(sheet, number, cell, left))
         left -= weight(view)
         shown.append(h("div", view, cls="sen-cell"))
-    part = soft(f"{first(len(shown), len(cells), 'cell')}.") if len(shown) < len(cells) else None
+    seen, every = len(shown), len(cells)
+    part = note(f"{say_first(seen, every, 'cell')}.") if seen < every else None
     return [part, h("div", shown, cls="sen-notebook")]
 
 
@@ -449,7 +450,7 @@ def _cells(text: str) -> list[Any]:
 def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Child]:
     label = f"cell {number + 1}"
     if not isinstance(cell, dict):
-        yield soft(f"Cell {number + 1} is damaged.")
+        yield note(f"Cell {number + 1} is damaged.")
         return
     written = contents.join_source(cell.get("source"))[:room]
     is_words = cell.get("cell_type") == "markdown"
@@ -462,7 +463,7 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
         data = data if isinstance(data, dict) else {}
         form = next((form for form in PICTURES if form in data), None)
         if form is None:
-            yield body(contents.output_text(output)[:room], label=f"output of {label}")
+            yield text_box(contents.output_text(output)[:room], label=f"output of {label}")
             continue
         get = partial(_picture_of, sheet.file, number, place, form)
         blob = sheet.offer(f"{sheet.file.blob} {label} {place}", get)
@@ -517,11 +518,11 @@ def _await_reading(sheet: Sheet, kind: str, view: Callable[[str, bool], Child]) 
         return view(*_submit_reading(sheet.file, kind).result(timeout=max(sheet.waits, 0)))
     except NotYet:
         sheet.lasting = False
-        return soft("Its text is still being read: it is here when this is drawn again.")
+        return note("Its text is still being read: it is here when this is drawn again.")
     except contents.NotExtracted as why:
         if kind == "grid" and "cannot be read" in str(why):
             raise NotDrawn(str(why)) from None
-        return soft(f"Its text is not shown: {why}.")
+        return note(f"Its text is not shown: {why}.")
 
 
 def draw_office(sheet: Sheet) -> Child:
@@ -529,7 +530,7 @@ def draw_office(sheet: Sheet) -> Child:
 
     def office_text(text: str, more: bool) -> Child:
         head, remarks = excerpt(Reading(text, not more))
-        return [remarks, body(head, label=f"text of {line(sheet.file.name)}")]
+        return [remarks, text_box(head, label=f"text of {line(sheet.file.name)}")]
 
     return _await_reading(sheet, READERS.get(sheet.file.suffix, "pdf"), office_text)
 
@@ -542,7 +543,7 @@ def draw_pdf(sheet: Sheet) -> Child:
     """A PDF in the browser's own viewer, and its text."""
     file, text = sheet.file, draw_office(sheet)
     if file.size > PDF_MOST:
-        return [soft(f"A PDF of {size(file.size)}: up to {size(PDF_MOST)} are drawn."), text]
+        return [note(f"A PDF of {size(file.size)}: up to {size(PDF_MOST)} are drawn."), text]
     blob, title = sheet.show(file, "application/pdf"), f"{line(file.name)}, a PDF"
     return [h("iframe", blob=blob, title=title), fold_content("Its text", text)]
 
@@ -566,7 +567,7 @@ def _sheet_tables(text: str, of: str) -> Iterator[Child]:
             rows.pop()
         yield h("h5", "Sheet ", name(title))
         if not rows:
-            yield soft("It is empty.")
+            yield note("It is empty.")
             continue
         seen = max(at for row in rows for at, cell in enumerate(row, 1) if cell)
         wide = max(seen, stated["columns"] or 0) if seen == COLUMNS else seen
@@ -576,9 +577,9 @@ def _sheet_tables(text: str, of: str) -> Iterator[Child]:
         yield _grid([row[:seen] for row in rows[: ROWS + 1]], label=f"sheet {line(title)} of {of}")
     if others := titles[extractor.SHEETS :]:
         named = ", ".join(map(line, others[:50]))
-        yield soft(f"{count(len(others), 'more sheet')} not shown: {named}.")
+        yield note(f"{count(len(others), 'more sheet')} not shown: {named}.")
 
 
 def draw_bytes(_: Sheet) -> Child:
     """What stands for a file that cannot be shown."""
-    return soft("Its bytes are no text: download it to look into it.")
+    return note("Its bytes are no text: download it to look into it.")

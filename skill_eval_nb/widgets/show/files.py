@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from skill_eval_nb.disk import decode, decode_text, open_file, wide
+from skill_eval_nb.disk import decode, decode_text, decode_wide, open_file
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.grading.contents import Entry, entries
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
@@ -276,7 +276,7 @@ def as_text(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
     if decode_text(data, part=part) is None:
         raise NotDrawn("its bytes are no text")
     text, odd = decode(data, part=part)
-    return text, None if wide(data) is not None else odd
+    return text, None if decode_wide(data) is not None else odd
 
 
 def lines_in(text: str) -> int:

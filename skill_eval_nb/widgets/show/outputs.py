@@ -17,7 +17,7 @@ from skill_eval_nb.grading.contents import Content, Entry, content_of, picture_k
 from skill_eval_nb.text import CHARACTERS, compare_texts, count, fold_rows, size, some
 
 from ..ui import Child, Node, h, offer
-from ..ui.parts import between, details, draw_rows, line, name, soft, take_button
+from ..ui.parts import details, draw_rows, join_parts, line, name, note, take_button
 from .documents import (
     FORMS,
     POINTS,
@@ -116,9 +116,9 @@ def draw_file(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float
             broke = f"its reader broke on it ({type(error).__name__})"
             odd.append(f"Not shown as {kind.name}: {broke}.")
         else:
-            sheet.view = [*map(soft, odd), view]
+            sheet.view = [*map(note, odd), view]
             return DRAWN.put(key, sheet) if sheet.lasting else sheet
-    return Sheet(file, view=[*map(soft, odd)])
+    return Sheet(file, view=[*map(note, odd)])
 
 
 def _candidate_kinds(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
@@ -132,7 +132,7 @@ def _candidate_kinds(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
         odd.append(f"It cannot be read: {error.strerror or error}.")
         return
     if not start:
-        yield Kind("empty file", lambda _: soft("It is empty."))
+        yield Kind("empty file", lambda _: note("It is empty."))
         return
     found = [kind for kind in KINDS if kind.takes(file.suffix, start)]
     yield from found
@@ -170,7 +170,7 @@ def show_outputs(files: Sequence[OutputFile], *, key: str) -> Node:
         key: a name for the run that no other in the same view has.
     """
     parts = [_head(files), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
-    shown = parts if files else soft("It put out no files.")
+    shown = parts if files else note("It put out no files.")
     return h("div", shown, cls="sen-outputs", key=f"{key} outputs")
 
 
@@ -222,7 +222,7 @@ def _shown_files(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
     for file in files[:SHOWN]:
         begin(file)
     for place, file in enumerate(files[:SHOWN]):
-        sheet = Sheet(file, view=soft(FULL))
+        sheet = Sheet(file, view=note(FULL))
         if room > 0:
             sheet = draw_file(file, pictures, waits=until - monotonic())
             room -= sheet.weight
@@ -231,7 +231,7 @@ def _shown_files(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
 
 def _file_view(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
     file, view = sheet.file, sheet.offered()
-    facts = between([sheet.kind, None if file.reason else size(file.size)])
+    facts = join_parts([sheet.kind, None if file.reason else size(file.size)])
     caption = h("span", facts, cls="sen-soft sen-small")
     title = h("summary", name(file.name, cls="sen-name sen-strong"), " ", caption)
     content = h("details", title, h("div", view, cls="sen-content"), open=unfolded)
@@ -255,7 +255,7 @@ def _listed_files(files: Sequence[OutputFile], key: str) -> Child:
     listed = files[: LISTED - SHOWN]
     rows = [h("li", file_line(file), key=f"{key} {file.name}") for file in listed]
     left = len(files) - len(rows)
-    more = soft(f"{count(left, 'more file')}: download all to have them.") if left else None
+    more = note(f"{count(left, 'more file')}: download all to have them.") if left else None
     summary = h("summary", f"{count(len(files), 'more file')}, by name")
     return h("details", summary, h("ul", rows, cls="sen-names"), more, key=f"{key} more")
 
@@ -317,7 +317,7 @@ def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
     """
     lacking = [name for name, folder in zip(names, folders, strict=True) if folder is None]
     if lacking:
-        return h("div", soft(f"No outputs of {line(some(lacking))} are stored."))
+        return h("div", note(f"No outputs of {line(some(lacking))} are stored."))
     found = [{file.name: file for file in output_files(folder)} for folder in folders if folder]
     pairs = [(file, found[1][name]) for name, file in found[0].items() if name in found[1]]
     alone = [
@@ -331,13 +331,13 @@ def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
         contents = [_read_content(file, extracts=monotonic() < until) for file in pair]
         parts.append(_compare_files(names, pair, contents, unfolded=at < COMPARED_OPEN))
     if len(pairs) > MOST_FILES:
-        parts.append(soft(f"{count(len(pairs) - MOST_FILES, 'more file')} not compared."))
+        parts.append(note(f"{count(len(pairs) - MOST_FILES, 'more file')} not compared."))
     parts += [
-        soft(f"Only {line(name)} has {some([line(file.name) for file in files])}.")
+        note(f"Only {line(name)} has {some([line(file.name) for file in files])}.")
         for name, files in zip(names, alone, strict=True)
         if files
     ]
-    return h("div", parts or soft("Neither put out a file."), cls="sen-compared")
+    return h("div", parts or note("Neither put out a file."), cls="sen-compared")
 
 
 def _compare_files(
@@ -355,7 +355,7 @@ def _compare_files(
         facts = f"{differing:,} of {of} different" if differing else "the same"
         label, look = f"What differs in {title}", {"names": names, "prose": prose}
         shown = draw_rows([*fold_rows(rows)], label, **look) if differing else None
-        view = [shown, soft(left_out) if left_out else None]
+        view = [shown, note(left_out) if left_out else None]
     head = [h("span", title, cls="sen-strong"), " ", h("span", facts, cls="sen-soft sen-small")]
     return details(head, view, unfolded=unfolded, key=f"compared {title}")
 

@@ -18,18 +18,18 @@ from skill_eval_nb.text import count, dollars
 from ..ui import Child, Node, Panel, action, h, style
 from ..ui.parts import (
     KINDS,
-    between,
-    body,
     copy_button,
-    first,
+    join_parts,
     line,
     name,
+    note,
+    outcome,
     pill,
-    plain,
-    soft,
+    reveal,
+    say_first,
     strip,
+    text_box,
     verdict,
-    word,
 )
 from ..ui.source import Recent, RunKey, Source, key_of
 from .documents import fold_content
@@ -181,7 +181,7 @@ def prose(text: str) -> list[Node]:
     >>> prose("see `a.py`")
     ['see ', ['code', {}, ['a.py']]]
     """
-    parts = _CODE.split(plain(text))
+    parts = _CODE.split(reveal(text))
     return [h("code", part) if at % 2 else part for at, part in enumerate(parts) if part]
 
 
@@ -190,12 +190,12 @@ def remark(text: object, *, cls: str = "sen-remark", what: str = "text") -> Node
     whole = str(text)
     if len(whole) <= LONG:
         return h("p", prose(whole), cls=cls, dir="auto")
-    words = f"{first(LONG, len(whole), 'character')} of this {what}; open to read on"
+    words = f"{say_first(LONG, len(whole), 'character')} of this {what}; open to read on"
     words += f", to {LONGEST:,}" * (len(whole) > LONGEST)
     return h(
         "div",
         h("p", prose(whole[:LONG]), "…", cls=cls, dir="auto"),
-        h("details", h("summary", words, cls="sen-soft sen-small"), body(whole[LONG:LONGEST])),
+        h("details", h("summary", words, cls="sen-soft sen-small"), text_box(whole[LONG:LONGEST])),
     )
 
 
@@ -271,7 +271,7 @@ def _run_problems(ws: Workspace, row: Row) -> Child:
     mine = pl.col("path").is_in([row["path"]]) | pl.col("path").str.starts_with(f"{row['path']}/")
     found = ws.polars("problems").filter(mine & (pl.col("severity") != "info"))
     facts = [
-        h("li", pill(row["severity"], KINDS[row["severity"]]), " ", plain(row["message"]))
+        h("li", pill(row["severity"], KINDS[row["severity"]]), " ", reveal(row["message"]))
         for row in found.head(20).iter_rows(named=True)
     ]
     return h("ul", facts, cls="sen-list sen-problems") if facts else None
@@ -284,7 +284,7 @@ LAYERS = {"structural": "Structural", "judged": "Judged"}
 
 def _list(items: Sequence[Node], noun: str) -> list[Child]:
     """The first of them, and how many there are."""
-    more = soft(f"{first(MOST, len(items), noun)}.") if len(items) > MOST else None
+    more = note(f"{say_first(MOST, len(items), noun)}.") if len(items) > MOST else None
     return [h("ul", items[:MOST], cls="sen-list"), more]
 
 
@@ -296,7 +296,7 @@ def show_checks(ws: Workspace, key: RunKey) -> Node:
     """Each expectation of a run with its outcome and the evidence, layer by layer."""
     found = rows(ws, "expectations", key)
     if not found:
-        return h("div", soft("No expectations were checked."), cls="sen-checks")
+        return h("div", note("No expectations were checked."), cls="sen-checks")
     parts = []
     for layer in dict.fromkeys([*LAYERS, *(str(check["layer"]) for check in found)]):
         mine = [check for check in found if str(check["layer"]) == layer]
@@ -323,7 +323,7 @@ def checks_summary(found: Sequence[Row]) -> str:
 
 def _check_item(row: Row) -> Node:
     text = row["text"] or row["expectation_id"] or "(no text)"
-    facts = between(
+    facts = join_parts(
         [
             row["text"] and row["expectation_id"] and line(row["expectation_id"]),
             row["type"] and h("code", line(row["type"])),
@@ -338,7 +338,7 @@ def _check_item(row: Row) -> Node:
         h("span", facts, cls="sen-soft sen-small") if facts else None,
         cls="sen-titled",
     )
-    look = f"sen-item sen-{word(row['passed']).replace(' ', '-')}"
+    look = f"sen-item sen-{outcome(row['passed']).replace(' ', '-')}"
     return h("li", verdict(row["passed"]), h("div", title, _evidence(row["evidence"])), cls=look)
 
 
@@ -353,7 +353,7 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
     """Each dimension with the score of each judging and its evidence, and the weighted mean."""
     found = rows(ws, "rubric_scores", key)
     if not found:
-        return h("div", soft("No rubric was scored."), cls="sen-rubric")
+        return h("div", note("No rubric was scored."), cls="sen-rubric")
     defined = {row["dimension"]: row for row in rows_of_eval(ws, "dimensions", key)}
     names = dict.fromkeys(str(score["dimension"]) for score in found)
     parts = [
@@ -366,7 +366,7 @@ def show_rubric(ws: Workspace, key: RunKey) -> Node:
 def _rubric_mean(ws: Workspace, key: RunKey, found: Sequence[Row]) -> Node:
     judgings = {(score["judging"], score["judge_model"]) for score in found}
     judges = dict.fromkeys(line(judge) for _, judge in sorted(judgings, key=str) if judge)
-    facts = between([count(len(judgings), "judging"), ", ".join(judges)])
+    facts = join_parts([count(len(judgings), "judging"), ", ".join(judges)])
     mean = run_row(ws, key)["rubric_weighted_mean"]
     weighted = [h("span", "Weighted mean", cls="sen-strong"), " ", dots(mean), " "]
     return _head_of(weighted if mean is not None else None, h("span", facts, cls="sen-soft"))
@@ -442,10 +442,10 @@ def show_run(ws: Workspace, key: RunKey, colour: str | None = None) -> Node:
     """
     row = next(iter(rows(ws, "runs", key)), None)
     if row is None:
-        return h("div", soft(f"There is no run {line(run_in_words(key))} any more."), cls="sen-run")
+        return h("div", note(f"There is no run {line(run_in_words(key))} any more."), cls="sen-run")
     colour = colour or ("with" if likeness(key.configuration) is None else "base")
     side = h("span", name(key.configuration), cls=f"sen-side sen-side-{colour}")
-    of = between(
+    of = join_parts(
         [f"run {key.run_number}", None if key.iteration == "none" else name(key.iteration)]
     )
     title = [h("h4", name(row["eval_name"] or key.eval_id)), " ", side, " "]
@@ -464,7 +464,7 @@ def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node |
     if row is None or not row["prompt"]:
         return None
     wanted = row["expected_output"]
-    expected = [soft("Expected output"), _long(str(wanted))] if wanted else None
+    expected = [note("Expected output"), _long(str(wanted))] if wanted else None
     head = h("summary", "Prompt", cls="sen-soft")
     copy = copy_button(str(row["prompt"]), "the prompt")
     return h("details", head, _long(str(row["prompt"])), copy, expected, open=unfolded)
@@ -472,8 +472,8 @@ def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node |
 
 def _long(text: str) -> Child:
     most = 20_000
-    left = soft(f"{first(most, len(text), 'character')}.") if len(text) > most else None
-    return [h("p", plain(text[:most]), cls="sen-remark", dir="auto"), left]
+    left = note(f"{say_first(most, len(text), 'character')}.") if len(text) > most else None
+    return [h("p", reveal(text[:most]), cls="sen-remark", dir="auto"), left]
 
 
 def section(
@@ -508,15 +508,15 @@ def section(
         content = show_critique(ws, key)
     elif folder is None:
         what = "transcript is" if part == "transcript" else "outputs are"
-        return soft(f"No {what} stored: this run has no folder of its own.")
+        return note(f"No {what} stored: this run has no folder of its own.")
     elif part == "transcript":
         title, summary = "Transcript", transcript_summary(folder)
         if summary is None:
-            return soft("There is no transcript.")
+            return note("There is no transcript.")
         content = show_transcript(folder) if unfolded is None or part in unfolded else h("div")
     else:
         files = output_files(folder)
-        names = between([name(file.name) for file in files[:NAMES]], ", ")
+        names = join_parts([name(file.name) for file in files[:NAMES]], ", ")
         more = f" and {len(files) - NAMES:,} more" if len(files) > NAMES else None
         title, summary = "Outputs", [*names, more, f" ({summary_of(files)})"] if files else "none"
         content = show_outputs(files, key=str(key))
@@ -562,9 +562,9 @@ def critique_summary(ws: Workspace, key: RunKey) -> str:
 
 def _claim_item(row: Row) -> Node:
     label = _VERIFIED[row["verified"]]
-    facts = between([label, row["type"] and line(row["type"])])
+    facts = join_parts([label, row["type"] and line(row["type"])])
     claim = h("p", prose(str(row["claim"])), dir="auto")
-    about = [claim, soft(facts), _evidence(row["evidence"])]
+    about = [claim, note(facts), _evidence(row["evidence"])]
     return h("li", verdict(row["verified"], label=label), h("div", about), cls="sen-item")
 
 

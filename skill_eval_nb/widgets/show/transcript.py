@@ -21,7 +21,7 @@ from skill_eval_nb.documents.transcript import (
 from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
-from ..ui.parts import between, body, copy_button, details, first, line, soft
+from ..ui.parts import copy_button, details, join_parts, line, note, say_first, text_box
 from .documents import excerpt, render_markdown, source
 from .files import DRAWN, NotDrawn, OutputFile, Reading, Sheet, as_text, lines_in, transcript_files
 from .outputs import file_line
@@ -123,13 +123,13 @@ def _steps_view(transcript: Transcript) -> Child:
     for at, step in enumerate(steps):
         if missing > 0 and FIRST <= at < FIRST + missing:
             if at == FIRST:
-                why = soft(f"{count(missing, 'step')} between them not shown.")
+                why = note(f"{count(missing, 'step')} between them not shown.")
                 rows.append(h("li", why, cls="sen-step"))
             continue
-        full = soft("Not shown: the steps before it fill the page.")
+        full = note("Not shown: the steps before it fill the page.")
         rows.append(_step_row(step, _step_content(step) if room > 0 else full, final=step is final))
         room -= min(len(step.text) + len(step.result or ""), 2 * CHARS)
-    return [*map(soft, _not_shown(transcript)), h("ol", rows, cls="sen-steps")]
+    return [*map(note, _not_shown(transcript)), h("ol", rows, cls="sen-steps")]
 
 
 def _not_shown(transcript: Transcript) -> Iterator[str]:
@@ -194,16 +194,16 @@ def _call_line(step: Step) -> Child:
     texts = step.given.values() if isinstance(step.given, Mapping) else [step.given]
     about = next((text for text in texts if isinstance(text, str) and text.strip()), None)
     given = None if about is None else h("code", brief(about), cls="sen-soft")
-    return between([h("code", line(step.text), cls="sen-strong"), given], " ")
+    return join_parts([h("code", line(step.text), cls="sen-strong"), given], " ")
 
 
 def _call_view(step: Step) -> Node:
     failed = h("span", " failed", cls="sen-pill sen-bad") if step.failed else None
     summary = _call_line(step)
-    result: Child = soft("No result is known.")
+    result: Child = note("No result is known.")
     if step.result is not None:
         what = "Its error" if step.failed else "Its result"
-        result = [soft(what), _box(step.result, what) if step.result else soft("(nothing)")]
+        result = [note(what), _box(step.result, what) if step.result else note("(nothing)")]
     return details([summary, failed], [_given_view(step), result])
 
 
@@ -247,14 +247,14 @@ def _value_as_text(value: Any) -> str:
 
 
 def _box(text: str, label: str) -> Child:
-    return [body(text[:CHARS], label=label), _left_out_note(text)]
+    return [text_box(text[:CHARS], label=label), _left_out_note(text)]
 
 
 def _left_out_note(text: str) -> Node | None:
     """What is said where not all of a piece is shown."""
     if len(text) <= CHARS:
         return None
-    return soft(f"{first(CHARS, len(text), 'character')}: download it for the rest.")
+    return note(f"{say_first(CHARS, len(text), 'character')}: download it for the rest.")
 
 
 MOST = 64 * 2**20
@@ -265,7 +265,7 @@ def show_transcript(folder: Path) -> Node:
     """The transcript of a run, from the file that says most; all its files can be downloaded."""
     files = transcript_files(folder)
     if not files:
-        return h("div", soft("There is no transcript."), cls="sen-transcript")
+        return h("div", note("There is no transcript."), cls="sen-transcript")
     names = h("div", map(file_line, files), cls="sen-row sen-middle sen-small")
     return h("div", names, _sheet_of(files).view, cls="sen-transcript")
 
@@ -294,13 +294,13 @@ def _draw_transcript(file: OutputFile) -> Sheet:
 
 def _read_transcript(file: OutputFile) -> tuple[str, Child]:
     if file.size > MOST:
-        return "", soft(f"A transcript of {size(file.size)}: up to {size(MOST)} are read here.")
+        return "", note(f"A transcript of {size(file.size)}: up to {size(MOST)} are read here.")
     try:
         text, odd = as_text(file.read())
     except (NotDrawn, OSError) as why:
-        return "", soft(f"{file.name} cannot be shown: {why}.")
+        return "", note(f"{file.name} cannot be shown: {why}.")
     if not text.strip():
-        return "", soft(f"{file.name} is empty.")
+        return "", note(f"{file.name} is empty.")
     if file.suffix.startswith("json"):
         try:
             transcript, why = transcript_of(text), "it holds no messages that could be read"
@@ -311,5 +311,5 @@ def _read_transcript(file: OutputFile) -> tuple[str, Child]:
         odd = f"{why}; shown as it is"
     shown, remarks = excerpt(Reading(text, note=odd))
     label = f"text of {line(file.name)}"
-    content = render_markdown(shown) if file.suffix == "md" else body(shown, label=label)
+    content = render_markdown(shown) if file.suffix == "md" else text_box(shown, label=label)
     return count(lines_in(text), "line"), [remarks, content]

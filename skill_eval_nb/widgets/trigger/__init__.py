@@ -41,7 +41,7 @@ from ..ui.paid import (
     models_with_prices,
     preview_dry_run,
 )
-from ..ui.parts import button, details, notice, place, soft
+from ..ui.parts import button, details, note, notice, short_path
 from ..ui.source import Task, tell_landed
 from .queries import Grid, Stored, files_view, queries_view, tags_of
 from .results import (
@@ -319,7 +319,8 @@ class TriggerPanel(PaidPanel):
         plan = self.launches[self._tab].plan
         if plan is None or plan.found is None:
             return None
-        return soft(f"Kept in {place(plan.found.folder)}; what is there is not paid for again.")
+        folder = short_path(plan.found.folder)
+        return note(f"Kept in {folder}; what is there is not paid for again.")
 
     # ── a better description ─────────────────────────────────────────────────────────────────
 

@@ -15,7 +15,7 @@ from skill_eval_nb.text import count
 from skill_eval_nb.triggers import Query, read_queries, write_queries
 
 from ..ui import Child, Node, h
-from ..ui.parts import button, entry, notice, pill, place, soft, table
+from ..ui.parts import button, entry, note, notice, pill, short_path, table
 
 if TYPE_CHECKING:
     from skill_eval_nb.triggers.queries import QueryDoubt
@@ -221,15 +221,15 @@ def files_view(path: Path, unsaved: bool | None, message: str | None) -> Node:
     """
     state = {
         None: "These queries are in no file yet.",
-        True: f"What is in the grid is not saved to {place(path)}.",
-        False: f"All is as {place(path)} has it.",
+        True: f"What is in the grid is not saved to {short_path(path)}.",
+        False: f"All is as {short_path(path)} has it.",
     }[unsaved]
     save = button("Save", ("save",) if unsaved is not False else None, kind="main")
     rows = [
         _path_row("Import from", "", "import_file", None),
-        _path_row("Save to", place(path), "save_to", save),
+        _path_row("Save to", short_path(path), "save_to", save),
     ]
-    done = soft(f"{message} " if message else None, state, role="status")
+    done = note(f"{message} " if message else None, state, role="status")
     look = "sen-card sen-trig-files"
     return h("section", rows, done, cls=look, aria_label="the file of the set")
 

@@ -21,10 +21,10 @@ from ..ui.parts import (
     button,
     details,
     diff_view,
+    note,
     notice,
     pill,
-    place,
-    soft,
+    short_path,
     spans,
 )
 from ..ui.source import Task
@@ -69,7 +69,7 @@ def results_view(measured: Measured) -> Node:
         "section",
         blocks_view(blocks),
         _errored(measured),
-        soft(LEGEND),
+        note(LEGEND),
         groups,
         aria_label="what was measured",
     )
@@ -249,13 +249,13 @@ def writing_view(file: Path, diff: str, unfit: str | None) -> Node:
     if unfit is not None:
         return notice(unfit, key="writing")
     if not diff:
-        return notice(f"{place(file)} has this description already.", key="writing")
+        return notice(f"{short_path(file)} has this description already.", key="writing")
     write = button("Write it to SKILL.md", ("write",), kind="main", key="write")
     kept = h("span", "The old file is kept next to it.", cls="sen-soft")
     return h(
         "section",
         h("h4", "Accept it"),
-        h("p", "This would change in ", h("code", place(file)), ", and nothing else:"),
+        h("p", "This would change in ", h("code", short_path(file)), ", and nothing else:"),
         diff_view(diff),
         h("div", write, kept, cls="sen-row sen-middle sen-start"),
         cls="sen-card",

@@ -25,7 +25,7 @@ from skill_eval_nb.view import NO_FORMULAS
 
 from .parts import button
 from .source import Recent
-from .tree import Child, Node, encode_tree, flat, h, html
+from .tree import Child, Node, encode_tree, flatten, h, html
 
 __all__ = ["Child", "Node", "Panel", "action", "h", "offer", "quiet_action", "style"]
 
@@ -164,7 +164,7 @@ class Panel(anywidget.AnyWidget):
         self.__views: set[str] | None = None  # those that pages have open; None before the first
         super().__init__()
         self._name = self.label
-        self.on_msg(self._heard)
+        self.on_msg(self._answer_message)
         self.__ready = True
         self.show()
 
@@ -194,13 +194,13 @@ class Panel(anywidget.AnyWidget):
 
         Raises nothing: what goes wrong is shown, and is in `fault`.
         """
-        self._do(name, values)
+        self._do_action(name, values)
 
     @action
     def dismiss(self) -> None:
         """Put away what is said of the last fault."""
 
-    def _do(self, name: str, values: Sequence[Any]) -> bool:
+    def _do_action(self, name: str, values: Sequence[Any]) -> bool:
         """The same; whether the page has been brought up to date with it."""
         with self._lock:
             redraws, self.fault, self.__cannot_draw = self.fault is not None, None, False
@@ -209,7 +209,7 @@ class Panel(anywidget.AnyWidget):
                 method(*values)
                 redraws |= getattr(method, REDRAWS)
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- shown
-                self._fail(error)
+                self._show_fault(error)
                 redraws = True
             if redraws:
                 self._draw()
@@ -254,9 +254,9 @@ class Panel(anywidget.AnyWidget):
         can still choose something else.
         """
         try:
-            self.__shown = encode_tree(list(flat(self.view())))
+            self.__shown = encode_tree(list(flatten(self.view())))
         except Exception as error:  # noqa: BLE001 -- shown
-            self._fail(error)
+            self._show_fault(error)
             self.__cannot_draw = True
         else:
             if self.__cannot_draw:
@@ -272,7 +272,7 @@ class Panel(anywidget.AnyWidget):
         """What is shown, as the page has it."""
         return json.loads(self._wire)
 
-    def _fail(self, error: BaseException) -> None:
+    def _show_fault(self, error: BaseException) -> None:
         if not isinstance(error, Refused):  # that is no mistake of anybody's code
             log.error("%s", "".join(traceback.format_exception(error)).rstrip())
         self.fault = str(error) or type(error).__name__
@@ -281,7 +281,7 @@ class Panel(anywidget.AnyWidget):
 
     # ── the page ──────────────────────────────────────────────────────────────────────────────
 
-    def _heard(self, _: Any, content: dict[str, Any], __: Any) -> None:
+    def _answer_message(self, _: Any, content: dict[str, Any], __: Any) -> None:
         """Answer a message of the page; each has one answer, whatever happens."""
         number = content.get("number")
         if "open" in content:
@@ -291,7 +291,7 @@ class Panel(anywidget.AnyWidget):
         elif "blob" in content:
             self._hand_over(str(content["blob"]), number)
         elif "action" in content:
-            redrew = self._do(str(content["action"]), content.get("values") or ())
+            redrew = self._do_action(str(content["action"]), content.get("values") or ())
             self.send({"answer": number, "fault": self.fault, "redrew": redrew})
 
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:  # noqa: FBT002

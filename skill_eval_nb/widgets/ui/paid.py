@@ -23,8 +23,8 @@ from .parts import (
     choose,
     entry,
     figure,
+    note,
     pill,
-    soft,
     tabs,
     tick,
     waiting_note,
@@ -253,7 +253,7 @@ class Launch(Generic[P]):
         self.first = self.form = form
         self.typed: frozenset[str] = frozenset()
         self.plan: P | None = None
-        self.planning, self.starting = panel.background(), panel.background()
+        self.planning, self.starting = panel.add_background(), panel.add_background()
         self._planned_from: Any = None
         self.panel, self._make, self._start, self._beside = panel, make, start, beside
 
@@ -276,17 +276,17 @@ class Launch(Generic[P]):
         """Plan what the form holds."""
         inputs = self.inputs
         self.planning.begin(
-            lambda: self._make(*inputs), lambda plan: self.take(plan, inputs), patience
+            lambda: self._make(*inputs), lambda plan: self.show_plan(plan, inputs), patience
         )
 
     def plan_now(self) -> P:
         """The plan of what the form holds, made at once."""
         inputs = self.inputs
         plan = self._make(*inputs)
-        self.take(plan, inputs)
+        self.show_plan(plan, inputs)
         return plan
 
-    def take(self, plan: P | None, inputs: Any = None) -> None:
+    def show_plan(self, plan: P | None, inputs: Any = None) -> None:
         """Show a plan that was made from this; None forgets it."""
         self.plan, self._planned_from = plan, inputs
 
@@ -504,8 +504,8 @@ def asking_card(
         figure(f"{now.failed:,}", "failed", "bad") if now.failed else None,
         figure(dollars(now.spent_usd), "spent"),
     ]
-    said = soft(STOPPING if task.stopping else f"{doing}{PROMISE}", role="status")
-    last = soft(f"Last: {now.what}", dir="auto") if now.what else None
+    said = note(STOPPING if task.stopping else f"{doing}{PROMISE}", role="status")
+    last = note(f"Last: {now.what}", dir="auto") if now.what else None
     return running_card(task, title, noun, figures, below=[said, last, more])
 
 
@@ -584,9 +584,9 @@ class PaidPanel(Panel):
         doing = (task.doing for task in self.tasks.values() if task.running)
         return next((f"{self.subject} is busy: it is {words}." for words in doing), None)
 
-    def background(self) -> Background:
+    def add_background(self) -> Background:
         """What works in a thread; it is waited for in `settle`."""
-        self._works += (Background(self.show, self._fail),)
+        self._works += (Background(self.show, self._show_fault),)
         return self._works[-1]
 
     def settle(self, seconds: float = 60) -> bool:
@@ -611,7 +611,7 @@ class PaidPanel(Panel):
         if not self.busy and (self._tab != self.FREE or launch.plan is not None):
             launch.replan(patience)
 
-    def _set(self, **changed: Any) -> None:
+    def _change_form(self, **changed: Any) -> None:
         """Change the form; what was planned for it may no longer hold."""
         launch = self.launches[self._tab]
         launch.form = replace(launch.form, **changed)
@@ -640,7 +640,7 @@ class PaidPanel(Panel):
             launch.typed, mine = frozenset(), value == getattr(launch.first, name)
             models = [each for each, field in fields.items() if field.kind == "model"]
             changed |= {each: getattr(launch.first, each) if mine else None for each in models}
-        self._set(**changed)
+        self._change_form(**changed)
 
     @action
     def press(self, token: str) -> None:

@@ -222,7 +222,7 @@ def frame(
     return h(tag, content, cls=look, tabindex="0", role="group", aria_label=label, **more)
 
 
-def soft(*words: Child, **more: Any) -> Node:
+def note(*words: Child, **more: Any) -> Node:
     """A line that says what is, or is not, shown."""
     return h("p", words, cls="sen-soft sen-small", **more)
 
@@ -247,10 +247,10 @@ def _diff_line(line: str) -> Node:
     return h("span", f"{line}\n", cls="sen-soft" if head else None)
 
 
-def place(path: str | Path) -> str:
+def short_path(path: str | Path) -> str:
     """A path from the current folder on where it is below that, else the whole of it.
 
-    >>> place(Path.cwd() / "my-workspace"), place(Path.cwd())
+    >>> short_path(Path.cwd() / "my-workspace"), short_path(Path.cwd())
     ('my-workspace', '.')
     """
     whole, here = Path(path).absolute(), Path.cwd()
@@ -278,9 +278,9 @@ def blocks_view(blocks: Iterable[Block]) -> list[Node]:
 def _block_view(block: Block) -> Node | None:
     match block:
         case Title():
-            return h("div", h("h4", block.text), _remark(block.place))
+            return h("div", h("h4", block.text), _remark_line(block.place))
         case Text(soft=True):
-            return _remark(block.text)
+            return _remark_line(block.text)
         case Text():
             return h("p", h("b", f"{block.strong} ") if block.strong else None, block.text)
         case Mark():
@@ -300,7 +300,7 @@ def _block_view(block: Block) -> Node | None:
         case Items() if block.items:
             items = h("ol" if block.numbered else "ul", [h("li", item) for item in block.items])
             caption = block.caption or "What it rests on"
-            return details(caption, [items, _more(block.more)], key=f"block-{caption}")
+            return details(caption, [items, _more_line(block.more)], key=f"block-{caption}")
         case Diff() if block.text:
             return diff_view(block.text)
     return None
@@ -314,7 +314,7 @@ def _block_table(block: Table) -> Node:
     numbers = [at for at, head in enumerate(block.heads) if head in right]
     rows = [[_block_cell(cell) for cell in row] for row in block.rows]
     whole = table(block.heads, rows, caption=block.caption or None, numbers=numbers)
-    return h("div", whole, _more(block.more))
+    return h("div", whole, _more_line(block.more))
 
 
 def _block_cell(cell: object) -> Child:
@@ -328,12 +328,12 @@ def _block_cell(cell: object) -> Child:
     return "–" if cell is None else h("span", str(cell), dir="auto")
 
 
-def _more(number: int) -> Node | None:
-    return _remark(f"… and {number:,} more") if number > 0 else None
+def _more_line(number: int) -> Node | None:
+    return _remark_line(f"… and {number:,} more") if number > 0 else None
 
 
-def _remark(words: str) -> Node | None:
-    return soft(words, dir="auto") if words else None
+def _remark_line(words: str) -> Node | None:
+    return note(words, dir="auto") if words else None
 
 
 _HIDDEN = re.compile(
@@ -345,16 +345,16 @@ _HIDDEN = re.compile(
 _ENDS = re.compile(r"\r\n?")
 
 
-def plain(text: object) -> str:
+def reveal(text: object) -> str:
     r"""A text of many lines, with controls and marks that turn its order made visible.
 
-    >>> plain("a\r\nb\tc"), plain("\x1b[1m"), plain("user\u202etxt.exe"), plain("\udcff")
+    >>> reveal("a\r\nb\tc"), reveal("\x1b[1m"), reveal("user\u202etxt.exe"), reveal("\udcff")
     ('a\nb\tc', '␛[1m', 'user⟨U+202E⟩txt.exe', '⟨U+DCFF⟩')
     """
-    return _HIDDEN.sub(_seen, _ENDS.sub("\n", str(text)))
+    return _HIDDEN.sub(_show_character, _ENDS.sub("\n", str(text)))
 
 
-def _seen(found: re.Match[str]) -> str:
+def _show_character(found: re.Match[str]) -> str:
     code = ord(found[0])
     return chr(0x2400 + code) if code < 0x20 else f"⟨U+{code:04X}⟩"
 
@@ -376,24 +376,24 @@ def name(text: object, *, cls: str = "sen-name") -> Node:
     return h("span", line(text), cls=cls, dir="auto")
 
 
-def body(text: str, *, label: str = "the rest of the text") -> Node:
+def text_box(text: str, *, label: str = "the rest of the text") -> Node:
     """A text as it is, in a box that can be scrolled."""
-    return frame(plain(text), label, None, tag="pre", dir="auto")
+    return frame(reveal(text), label, None, tag="pre", dir="auto")
 
 
-def first(shown: int, of: int, noun: str) -> str:
+def say_first(shown: int, of: int, noun: str) -> str:
     """What a bounded view shows of all there is.
 
-    >>> first(200, 12345, "line")
+    >>> say_first(200, 12345, "line")
     'The first 200 of 12,345 lines'
     """
     return f"The first {shown:,} of {count(of, noun)}"
 
 
-def between(parts: Iterable[Child], middle: str = " · ") -> list[Child]:
+def join_parts(parts: Iterable[Child], middle: str = " · ") -> list[Child]:
     """The parts that there are, with something between them.
 
-    >>> between(["a", None, "b"])
+    >>> join_parts(["a", None, "b"])
     ['a', ' · ', 'b']
     """
     given = [part for part in parts if part]
@@ -410,10 +410,10 @@ STRIP = 60
 _OUTCOMES = {True: "good", False: "bad", None: "odd"}
 
 
-def word(passed: bool | None) -> str:
+def outcome(passed: bool | None) -> str:
     """The outcome of a check.
 
-    >>> word(True), word(None)
+    >>> outcome(True), outcome(None)
     ('passed', 'not scored')
     """
     return _VERDICTS[passed][1]
@@ -421,7 +421,7 @@ def word(passed: bool | None) -> str:
 
 def outcome_pill(passed: bool | None) -> Node:
     """The outcome of a check as a word that stands out."""
-    return pill(word(passed), _OUTCOMES[passed])
+    return pill(outcome(passed), _OUTCOMES[passed])
 
 
 def verdict(passed: bool | None, *, label: str | None = None) -> Node:
@@ -486,7 +486,7 @@ def draw_rows(
             continue
         if row.old and row.new and not row.same:
             room -= len(row.old[1]) * len(row.new[1])
-        old, new = _cells(row, apart=names is not None, marked=room >= 0)
+        old, new = _side_cells(row, apart=names is not None, marked=room >= 0)
         if beside:
             body.append(h("tr", [cells[prose:] for cells in (old, new)]))
         elif row.same:
@@ -514,19 +514,19 @@ def _draw_heads(names: tuple[str, str] | None, beside: bool, prose: bool) -> lis
     return [unseen[0], old, unseen[1], new] if beside else [*unseen]
 
 
-def _cells(row: Row, *, apart: bool, marked: bool) -> list[tuple[Node, Node]]:
+def _side_cells(row: Row, *, apart: bool, marked: bool) -> list[tuple[Node, Node]]:
     """The number and the text of either side, with the words that differ where these are marked."""
     texts = [((line[1], False),) if line else () for line in (row.old, row.new)]
     if row.old and row.new and not row.same and marked:
         texts = mark_changes(row.old[1], row.new[1])
     kinds = ("same", "same") if row.same else ("apart", "apart") if apart else ("old", "new")
     return [
-        (h("td", str(line[0]) if line else "", cls="sen-diff-number"), _text(kind, pieces))
+        (h("td", str(line[0]) if line else "", cls="sen-diff-number"), _line_cell(kind, pieces))
         for line, kind, pieces in zip((row.old, row.new), kinds, texts, strict=True)
     ]
 
 
-def _text(kind: str, pieces: Sequence[Span]) -> Node:
+def _line_cell(kind: str, pieces: Sequence[Span]) -> Node:
     if not pieces:
         return h("td", cls="sen-diff-none")
     sign, meaning = SIGNS.get(kind, ("", "differs: "))
@@ -539,10 +539,10 @@ def _text(kind: str, pieces: Sequence[Span]) -> Node:
 def spans(pieces: Sequence[Span], kind: str) -> Child:
     """A line in its pieces, those that are not in the other one marked."""
     tag = TAGS.get(kind, "span")
-    return [h(tag, _cut(text)) if changed else _cut(text) for text, changed in pieces]
+    return [h(tag, _cut_line(text)) if changed else _cut_line(text) for text, changed in pieces]
 
 
-def _cut(text: str) -> str:
+def _cut_line(text: str) -> str:
     if len(text) <= LONGEST_SHOWN:
-        return plain(text)
-    return f"{plain(text[:LONGEST_SHOWN])} … {len(text) - LONGEST_SHOWN:,} more characters"
+        return reveal(text)
+    return f"{reveal(text[:LONGEST_SHOWN])} … {len(text) - LONGEST_SHOWN:,} more characters"

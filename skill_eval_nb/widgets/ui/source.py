@@ -73,7 +73,7 @@ class Source:
         elif isinstance(given, str | Path):
             self._given, self.path = str(Path(given).absolute()), str(given)
             self._good = self.ws = Workspace.from_tables({}, self.path)
-            self._take(*self._read_again())
+            self._set_workspace(*self._read_again())
         else:
             raise TypeError(
                 f"A Workspace or a path is wanted, not a {type(given).__name__}: see sen.load"
@@ -98,7 +98,7 @@ class Source:
             key = ("path", self._given) if self._given is not None else ("ws", id(self._good))
             if key not in shared:
                 shared[key] = self._read_again()
-            self._take(*shared[key])
+            self._set_workspace(*shared[key])
         self._notify()
 
     def _read_again(self) -> _Read:
@@ -107,7 +107,7 @@ class Source:
         except (FileNotFoundError, NothingToLoad) as error:
             return Workspace.from_tables({}, self.path, self._good.backend), str(error)
 
-    def _take(self, ws: Workspace, lacking: str | None) -> None:
+    def _set_workspace(self, ws: Workspace, lacking: str | None) -> None:
         self.ws, self.lacking = ws, lacking
         if lacking is None:
             self._good = ws
@@ -176,7 +176,7 @@ class Later:
         self._state = 0
         self._until = 0.0
 
-    def begin(self) -> None:
+    def begin_view(self) -> None:
         """Begin a view."""
         with self._changed:
             self._wanted.clear()
@@ -211,7 +211,7 @@ class Later:
             if self._wanted and not self._at_work:
                 self._at_work = True
                 import_module("numpy")  # others would take one half imported for a whole one
-                threading.Thread(target=self._work, daemon=True).start()
+                threading.Thread(target=self._count_wanted, daemon=True).start()
             patience = self._until - time.monotonic()
             self._changed.wait_for(lambda: self._done.keys() >= set(keys), max(patience, 0))
             self._missed.update(key for key in keys if key not in self._done)
@@ -236,7 +236,7 @@ class Later:
         with self._changed:
             return self._changed.wait_for(lambda: not self._at_work, seconds)
 
-    def _work(self) -> None:
+    def _count_wanted(self) -> None:
         last = time.monotonic()
         while self._is_to_go_on():
             self._count_next()

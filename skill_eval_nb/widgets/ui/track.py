@@ -108,7 +108,7 @@ def interval_track(
         "div",
         None if zone is None else h("i", cls="sen-zone", style=axis.span(*zone)),
         line,
-        None if low is None or high is None else _reach(axis, low, high),
+        None if low is None or high is None else _reach_bar(axis, low, high),
         h("i", cls="sen-dot", style={"left": axis.at(value)}),
         cls=f"sen-track sen-of-{look}" if look else "sen-track",
         role="img",
@@ -117,7 +117,7 @@ def interval_track(
     )
 
 
-def _reach(axis: Axis, low: float, high: float) -> Node:
+def _reach_bar(axis: Axis, low: float, high: float) -> Node:
     ends = {"on-left": low, "on-right": high}
     beyond = "".join(f" sen-{end}" for end, value in ends.items() if not axis.holds(value))
     return h("i", cls=f"sen-reach{beyond}", style=axis.span(low, high))
@@ -218,7 +218,7 @@ def mark(meant: Metric, value: float, *, difference: bool = False) -> str:
     return f"{sign}{meant.style.before}{round(small, 6):,.10g}{big}{percent}"
 
 
-def size(meant: Metric, value: float | None) -> str:
+def figure_of(meant: Metric, value: float | None) -> str:
     """A figure with its unit, or a dash where it is not known."""
     return MISSING if value is None else meant.figure(value)
 

@@ -112,16 +112,16 @@ def h(tag: str, /, *children: Child, **attributes: Any) -> Node:
         if type(child) is str or is_node(child):
             inside.append(child)  # type: ignore[arg-type]
         elif child is not None:
-            inside.extend(flat(child))
+            inside.extend(flatten(child))
     if inside and tag in EMPTY:
         raise ValueError(f"Nothing goes into <{tag}>.")
     return [tag, given, inside]
 
 
-def flat(children: Child) -> Iterator[Node]:
+def flatten(children: Child) -> Iterator[Node]:
     """The nodes among children, in order.
 
-    >>> list(flat(["a", None, (str(n) for n in range(2))]))
+    >>> list(flatten(["a", None, (str(n) for n in range(2))]))
     ['a', '0', '1']
     """
     if children is None:
@@ -138,7 +138,7 @@ def flat(children: Child) -> Iterator[Node]:
         if type(child) is str:
             yield child
         else:
-            yield from flat(child)
+            yield from flatten(child)
 
 
 def is_node(value: Any) -> bool:
@@ -153,10 +153,10 @@ def is_node(value: Any) -> bool:
     )
 
 
-def forward(node: Node, action: str) -> Node:
+def forward_actions(node: Node, action: str) -> Node:
     """The same where every action is `action`, with the one that it was: of a view inside another.
 
-    >>> forward(h("p", h("button", "Go", on={"click": ("go", 1)})), "inner")
+    >>> forward_actions(h("p", h("button", "Go", on={"click": ("go", 1)})), "inner")
     ['p', {}, [['button', {'on': {'click': ('inner', 'go', 1)}}, ['Go']]]]
     """
     if isinstance(node, str):
@@ -167,7 +167,7 @@ def forward(node: Node, action: str) -> Node:
         for name in ("on", "keys")
         if name in given
     }
-    return [tag, given | acts, [forward(child, action) for child in inside]]
+    return [tag, given | acts, [forward_actions(child, action) for child in inside]]
 
 
 _NAMES = {name: name for name in ATTRIBUTES | SPECIAL} | {"cls": "class", "for_": "for"}
@@ -176,7 +176,7 @@ _NAMES = {name: name for name in ATTRIBUTES | SPECIAL} | {"cls": "class", "for_"
 def _given_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for written, value in attributes.items():
-        name = _NAMES.get(written) or _name(written)
+        name = _NAMES.get(written) or _aria_name(written)
         kept = value if type(value) is str else _plain_value(name, value)
         if kept is not None:
             given[name] = kept
@@ -184,7 +184,7 @@ def _given_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _name(name: str) -> str:
+def _aria_name(name: str) -> str:
     plain = name.replace("_", "-")
     if re.fullmatch("aria-[a-z]+", plain):
         return plain
@@ -194,7 +194,7 @@ def _name(name: str) -> str:
 def _plain_value(name: str, value: Any) -> Any:
     """The value as the page has it; None where the attribute is to be left out."""
     if hasattr(value, "item"):
-        value = _plain(value)
+        value = _as_builtin(value)
     if isinstance(value, bool):
         return str(value).lower() if name.startswith("aria-") else value or None
     if isinstance(value, float):
@@ -232,12 +232,12 @@ def encode_tree(tree: list[Any]) -> bytes:
     b'["half a pair: \\ud83d"]'
     """
     try:
-        return msgspec.json.encode(tree, enc_hook=_plain)
+        return msgspec.json.encode(tree, enc_hook=_as_builtin)
     except UnicodeEncodeError:  # a name of a file that is not text; JavaScript can have it
-        return json.dumps(tree, separators=(",", ":"), default=_plain).encode("ascii")
+        return json.dumps(tree, separators=(",", ":"), default=_as_builtin).encode("ascii")
 
 
-def _plain(value: Any) -> Any:
+def _as_builtin(value: Any) -> Any:
     if hasattr(value, "item"):  # numpy's own
         return value.item()
     raise TypeError(f"A page can have no {type(value).__name__}: {value!r:.80}")
@@ -269,7 +269,7 @@ def html(tree: Child, most: int = MOST) -> str:
     parts: list[str] = []
     inside: list[str] = []  # elements that are open
     left = most
-    for tag, markup in (piece for node in flat(tree) for piece in _pieces(node, most)):
+    for tag, markup in (piece for node in flatten(tree) for piece in _pieces(node, most)):
         if tag == CLOSED:
             parts.append(f"</{inside.pop()}>")
             continue

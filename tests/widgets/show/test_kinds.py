@@ -25,7 +25,7 @@ from skill_eval_nb.widgets.show.documents import (
 )
 from skill_eval_nb.widgets.show.outputs import KINDS, draw_file
 from skill_eval_nb.widgets.ui import read_blob
-from skill_eval_nb.widgets.ui.parts import plain
+from skill_eval_nb.widgets.ui.parts import reveal
 from tests.widgets.show import zoo
 from tests.widgets.show.one import dense, draw, junk, said, written
 from tests.widgets.trees import elements, find, text
@@ -50,7 +50,7 @@ def test_any_bytes_under_any_name_give_a_tree_that_holds_them(suffix, start, dat
     if made.kind in ("text", "code", "Markdown", "page", "drawing"):
         words = data.decode("utf-8-sig", "replace")
         both = [words, decode_text(data) or ""]
-        assert any(dense(plain(one)) in shown for one in both)
+        assert any(dense(reveal(one)) in shown for one in both)
     elif made.kind == "bytes":
         assert "Itsbytesarenotext" in shown
 
@@ -89,7 +89,7 @@ def letters(node):
 
 @given(st.text(max_size=300), st.sampled_from([PythonLexer, JavascriptLexer, None]))
 def test_no_letter_is_lost(words, lexer):
-    words = plain(words)
+    words = reveal(words)
     lines = highlight_lines(words, lexer)
     assert "".join(words for line in lines for words in letters(line)) == words
     assert len(lines) == len(words.splitlines())

@@ -60,7 +60,7 @@ def sent(counter: Counter, monkeypatch) -> list:
 
 
 def hear(panel: Panel, **message) -> None:
-    panel._heard(panel, message, [])
+    panel._answer_message(panel, message, [])
 
 
 def test_an_action_draws_and_a_quiet_one_does_not(counter) -> None:

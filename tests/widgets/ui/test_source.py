@@ -151,7 +151,7 @@ class Gate:
 def begun(patience=LONG, told=lambda: None):
     """With its first view begun."""
     later = Later(told, patience)
-    later.begin()
+    later.begin_view()
     return later
 
 
@@ -161,7 +161,7 @@ def test_what_the_next_view_does_not_show_is_not_counted():
     later.get("slow", gate)
     assert gate.begun.wait(LONG)
     later.get("old", lambda: counted.append("old"))
-    later.begin()
+    later.begin_view()
     later.get("new", lambda: counted.append("new"))
     gate.may.set()
     assert later.wait(LONG)
@@ -174,11 +174,11 @@ def test_figures_of_data_that_are_no_more_are_not_given():
     later.get("a", old)
     assert old.begun.wait(LONG)
     later.forget()
-    later.begin()
+    later.begin_view()
     later.get("a", lambda: "new")
     old.may.set()
     assert later.wait(LONG)
-    later.begin()
+    later.begin_view()
     assert later.get("a", lambda: "newest") == "new"
 
 
@@ -187,7 +187,7 @@ def test_a_view_never_waits_longer_than_its_patience_for_all_together():
     later, done = Later(lambda: None, 0.05), threading.Event()
 
     def view():
-        later.begin()
+        later.begin_view()
         assert all(later.get(at, gate) is None for at, gate in enumerate(gates))
         done.set()
 
@@ -208,7 +208,7 @@ def test_figures_of_a_kind_are_counted_together_so_many_at_once_and_once():
     later = begun()
     assert later.get("alone", lambda: 7) == 7
     assert later.get_all([1, 2, 3, 4, 5], count, at_once=2) == {n: 10 * n for n in range(1, 6)}
-    later.begin()
+    later.begin_view()
     assert later.get_all([5, 6, 7], count, at_once=2) == {5: 50, 6: 60, 7: 70}
     assert batches == [[1, 2], [3, 4], [5], [6, 7]]
 

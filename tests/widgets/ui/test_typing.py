@@ -246,13 +246,13 @@ def test_choices_show_what_python_has_after_it_answered(stage, desk) -> None:
 def test_the_last_of_several_choices_is_kept_and_has_the_focus(stage, desk, monkeypatch) -> None:
     held: list[tuple] = []
     with monkeypatch.context() as slow:  # a kernel that answers once all of them were made
-        slow.setattr(desk, "_heard", lambda *given: held.append(given))
+        slow.setattr(desk, "_answer_message", lambda *given: held.append(given))
         stage.page.get_by_label("score 1").focus()
         for _ in range(2):
             stage.page.keyboard.press("ArrowRight")
         stage.until(lambda: len(held) == 2)
     for given in held:
-        desk._heard(*given)
+        desk._answer_message(*given)
         stage.fetched()
         chosen = stage.page.get_by_label("score 3")
         assert chosen.is_checked()
