@@ -15,7 +15,6 @@ from skill_eval_nb.text import dollars
 
 from .shell import (
     InOrder,
-    all_but,
     app,
     ask_first,
     busy,
@@ -27,6 +26,7 @@ from .shell import (
     print_diff,
     show,
     tell_spent,
+    without_keys,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def init(
         n: evals to draft.
         yes: write without asking.
     """
-    options = all_but(locals(), "skill", "to", "yes")
+    options = without_keys(locals(), "skill", "to", "yes")
 
     import skill_eval_nb as sen
     from skill_eval_nb.running.protocol import refuse
@@ -122,7 +122,7 @@ def compare(
         repeat: share of the pairs that are judged twice in the same order.
         concurrency: comparisons at a time.
     """
-    options = all_but(locals(), "path", "dry_run", "yes")
+    options = without_keys(locals(), "path", "dry_run", "yes")
 
     from skill_eval_nb.improving import compare as compare_sides
     from skill_eval_nb.models import load_prices
@@ -152,13 +152,13 @@ def aggregate(
             folder, or in the workspace's where there are several.
         merge_model: a model that may merge further what says the same.
     """
-    options = all_but(locals(), "path", "iteration", "file", "yes", "force")
+    options = without_keys(locals(), "path", "iteration", "file", "yes", "force")
 
     import skill_eval_nb as sen
     from skill_eval_nb.improving.aggregation import place_of
     from skill_eval_nb.models.stand_in import MODELS
 
-    ws = _of_iterations(load_visibly(path), iteration or [])
+    ws = _select_iterations(load_visibly(path), iteration or [])
     target = None if dry_run else file or place_of(ws)
     if not dry_run and merge_model not in (None, *MODELS):
         ask_first(budget_usd, yes)
@@ -186,7 +186,7 @@ def draft(
     """
     import skill_eval_nb as sen
 
-    ws = _of_iterations(load_visibly(path), iteration or [])
+    ws = _select_iterations(load_visibly(path), iteration or [])
     with busy("drafting"):
         drafts = sen.improving.draft(ws, baseline=baseline, model=model, budget_usd=budget_usd)
     show(drafts, paths=[] if to is None else [sen.improving.write_drafts(to, drafts)])
@@ -216,7 +216,7 @@ def try_(
         drafts: a file of drafts, as `improve draft` writes it.
         judge_model: who judges a dimension; else the one that did before.
     """
-    options = all_but(locals(), "drafts", "path", "keys", "budget_usd")
+    options = without_keys(locals(), "drafts", "path", "keys", "budget_usd")
 
     import skill_eval_nb as sen
 
@@ -279,7 +279,7 @@ def analyse(
         model: the model that analyses; else the one that compared.
         concurrency: analyses at a time.
     """
-    options = all_but(locals(), "path", "dry_run", "yes")
+    options = without_keys(locals(), "path", "dry_run", "yes")
 
     from skill_eval_nb.improving.analysis import analyse
     from skill_eval_nb.models import load_prices
@@ -315,7 +315,7 @@ def _show_and_write(change: Change, *, yes: bool) -> bool:
         err.print(Text(line, style="yellow"))
     if change.after == change.before or change.errors:
         return False
-    if not (yes or (_at_a_terminal() and typer.confirm("Write this?"))):
+    if not (yes or (_is_at_terminal() and typer.confirm("Write this?"))):
         out.print("Nothing was written; --yes writes it.")
         return False
     for line in change.write().results:
@@ -323,7 +323,7 @@ def _show_and_write(change: Change, *, yes: bool) -> bool:
     return True
 
 
-def _of_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:
+def _select_iterations(ws: Workspace, wanted: Sequence[str]) -> Workspace:
     """The part of a workspace that is of some iterations; all of it where none is named."""
     known = ws.polars("runs")["iteration"].unique().sort().to_list()
     _refuse_unknown("iteration", wanted, known)
@@ -349,5 +349,5 @@ def _refuse_unknown(what: str, wanted: Iterable[str], known: list[str]) -> None:
         raise Refused(no_such(what, name, known) for name in missing)
 
 
-def _at_a_terminal() -> bool:
+def _is_at_terminal() -> bool:
     return sys.stdin.isatty()

@@ -14,13 +14,11 @@ from typer.core import TyperCommand
 from .shell import (
     INTERRUPTED,
     Sandbox,
-    all_but,
     app,
     ask_first,
     busy,
     counted_lines,
     err,
-    in_options,
     list_answers,
     make_command,
     out,
@@ -33,6 +31,8 @@ from .shell import (
     show,
     tell_progress,
     tell_spent,
+    use_option_names,
+    without_keys,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def run(
         dask ([ADDRESS]): work on a Dask cluster; without an address on one of this machine.
         verbose (--verbose -v): show the whole plan, as --dry-run does.
     """
-    options = all_but(locals(), "run_usd", "resume", "dry_run", "dask", "yes", "verbose")
+    options = without_keys(locals(), "run_usd", "resume", "dry_run", "dask", "yes", "verbose")
 
     import skill_eval_nb as sen
 
@@ -132,7 +132,7 @@ def run(
         print_fields(_plan_fields(plan))
     else:
         whole = dry_run or verbose
-        out.print(Text(in_options(plan if whole else plan.summary()).rstrip()))
+        out.print(Text(use_option_names(plan if whole else plan.summary()).rstrip()))
     if resume and not (plan.folder / "journal.jsonl").exists():
         raise typer.BadParameter(
             f"nothing was begun in {plan.folder}: the plan differs from what was run, or the "
@@ -148,9 +148,9 @@ def run(
 
     with _open_pool(dask) as pool:
         end = watch(plan.start(pool=pool), out)
-    out.print(Text(in_options(end)))
+    out.print(Text(use_option_names(end)))
     for line in counted_lines(end.problems):
-        err.print(Text(in_options(line), style="yellow"))
+        err.print(Text(use_option_names(line), style="yellow"))
     _say_result(plan, end)
     if end.status == "stopped":  # nothing but Ctrl-C stops it
         raise typer.Exit(INTERRUPTED)
@@ -176,7 +176,7 @@ def grade(
         layer: which layer: the deterministic checks.
         force: replace verdicts that differ from what is found.
     """
-    options = all_but(locals())
+    options = without_keys(locals())
 
     from skill_eval_nb.running import grade_stored
 
@@ -211,7 +211,7 @@ def judge(
         batch: judge by batch: half the price, and later.
         concurrency: judgings at a time.
     """
-    options = all_but(locals(), "dry_run", "yes")
+    options = without_keys(locals(), "dry_run", "yes")
 
     import skill_eval_nb as sen
 
@@ -275,7 +275,7 @@ def _plan_fields(plan: Plan) -> dict[str, Any]:
         "runs": len(plan.cells),
         "runs_to_do": len(plan.todo),
         "estimate": as_plain(plan.estimate.parts),
-        "warnings": list(map(in_options, plan.warnings)),
+        "warnings": list(map(use_option_names, plan.warnings)),
         "paths": [str(plan.folder)],
     }
 
@@ -316,11 +316,11 @@ def trigger(
         folder (--out): where attempts go; default: NAME-workspace/triggers.
         seed: of the order of attempts.
     """
-    options = all_but(locals(), "dry_run", "yes")
+    options = without_keys(locals(), "dry_run", "yes")
 
     from skill_eval_nb.triggers.measurement import measure
 
-    options |= _as_taken(skill, queries, others, prices)
+    options |= _read_arguments(skill, queries, others, prices)
     planned = measure(dry_run=True, **options)
     show(planned)
     if dry_run:
@@ -355,7 +355,7 @@ def trigger_draft(
         n: queries to draft, half of each class.
         file (--out): trigger set to add the queries to; it may be there already.
     """
-    options = all_but(locals(), "file")
+    options = without_keys(locals(), "file")
 
     from skill_eval_nb.models import load_prices
     from skill_eval_nb.running.skill import read_skill
@@ -416,12 +416,12 @@ def trigger_optimise(
         seed: of the split and the order of attempts.
         write: write the chosen description into SKILL.md.
     """
-    options = all_but(locals(), "write", "dry_run", "yes")
+    options = without_keys(locals(), "write", "dry_run", "yes")
 
     from skill_eval_nb.triggers.describe import write_description
     from skill_eval_nb.triggers.optimisation import optimise
 
-    options |= {"competing": competing or "none", **_as_taken(skill, queries, others, prices)}
+    options |= {"competing": competing or "none", **_read_arguments(skill, queries, others, prices)}
     planned = optimise(dry_run=True, **options)
     show(planned)
     if dry_run:
@@ -447,7 +447,7 @@ def others_of(given: list[str] | None) -> Any:
     return given[0] if given in (["bundled"], ["none"]) else given
 
 
-def _as_taken(
+def _read_arguments(
     skill: Path, queries: Path, others: list[str] | None, prices: Path | None
 ) -> dict[str, Any]:
     """The queries, the other skills and the prices, as `measure` takes them."""

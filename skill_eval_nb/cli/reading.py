@@ -27,7 +27,6 @@ from .shell import (
     app,
     busy,
     err,
-    in_options,
     list_answers,
     load_visibly,
     make_command,
@@ -41,6 +40,7 @@ from .shell import (
     settings,
     show,
     split_pair,
+    use_option_names,
 )
 
 Format = Literal["parquet", "csv", "json"]
@@ -213,7 +213,7 @@ def gate(
         with busy("comparing"):
             found = sen.gate(ws, metric, baseline, **how)
     except ValueError as error:
-        raise typer.BadParameter(in_options(error)) from None
+        raise typer.BadParameter(use_option_names(error)) from None
     drawn = ((markdown, found.markdown), (junit, found.junit), (badge, found.badge))
     written = [write_atomic(file, draw()) for file, draw in drawn if file is not None]
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -320,7 +320,7 @@ def lab(
 
     if importlib.util.find_spec("jupyterlab") is None:
         raise ModuleNotFoundError("JupyterLab is missing: `pip install jupyterlab`")
-    paths = {} if path is None else _looked_at(path)
+    paths = {} if path is None else _find_paths(path)
     copy_notebooks(to)
     filled, kept = fill_in(to, paths)
     if "PATH" in paths and "SKILL" not in paths:  # the demo's panel has no place among these runs
@@ -389,7 +389,7 @@ def _served_folder(copy: Path, paths: Iterable[str]) -> str:
     return here if above == Path(above).anchor else above
 
 
-def _looked_at(path: Path) -> dict[str, str]:
+def _find_paths(path: Path) -> dict[str, str]:
     """What the notebooks are to look at: a skill, a workspace, or a folder that is both.
 
     Raises:

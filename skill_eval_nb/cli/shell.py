@@ -303,7 +303,7 @@ def show(value: object, leave: str = "", paths: Iterable[Path] = ()) -> None:
     Of several values the fields stand under `items`. `paths` are of files that were written.
     """
     if not settings.as_json:
-        text = in_options(repr(value))
+        text = use_option_names(repr(value))
         out.print(Text(text.replace(leave, "").rstrip() if leave else text))
         for path in paths:
             out.print(Text(f"wrote {path}"))
@@ -318,10 +318,10 @@ def print_fields(fields: Mapping[str, Any]) -> None:
     print(json.dumps(fields, ensure_ascii=False))
 
 
-def all_but(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def without_keys(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """What a command was given, by name, without what the function that it calls does not take.
 
-    >>> all_but({"runs": 3, "yes": True}, "yes")
+    >>> without_keys({"runs": 3, "yes": True}, "yes")
     {'runs': 3}
     """
     return {name: value for name, value in given.items() if name not in names}
@@ -398,10 +398,10 @@ OPTIONS = {
 """What a Python user gives, and the option that a user of the shell has for it."""
 
 
-def in_options(text: object) -> str:
+def use_option_names(text: object) -> str:
     """What the toolkit says of a call, with the options of the shell in place of arguments.
 
-    >>> in_options("raise budget_usd, or give allow_scripts=True")
+    >>> use_option_names("raise budget_usd, or give allow_scripts=True")
     'raise --budget-usd, or give --allow-scripts'
     """
     return in_terms(text, OPTIONS)
@@ -419,7 +419,7 @@ TO_DO = {
 def in_words(error: Exception) -> str:
     """What went wrong; of what a disk refuses also where, and what to do about it."""
     if not isinstance(error, OSError) or error.strerror is None:
-        return in_options(error)
+        return use_option_names(error)
     where = error.filename2 or error.filename  # of two, the one that was to be written
     words = error.strerror if where is None else f"{where}: {error.strerror}"
     to_do = TO_DO.get(error.errno or 0)

@@ -42,7 +42,7 @@ from skill_eval_nb.text import count, format_p, percent, with_sign
 from skill_eval_nb.view import Block, Mark, Pairs, Table, Text, Title
 from skill_eval_nb.workspace import NO_ITERATION, UNSTATED, PathLike
 
-from .pairs import ComparedSide, Named, Pair, compared_run, pairs_of, sides_of, who_of
+from .pairs import ComparedSide, Named, Pair, compared_run, pairs_of, run_identity, sides_of
 from .values import (
     Paid,
     Progress,
@@ -283,7 +283,7 @@ def _plan_orders(
             left.append(LeftOut(pair.named, error.reason))
             continue
         first = random.Random(_random_key(pair.key)).random() < 0.5  # noqa: S311 -- no secret
-        swapped = first is (who_of(pair.a) < who_of(pair.b))
+        swapped = first is (run_identity(pair.a) < run_identity(pair.b))
         for order, time in ((1, 1), (2, 1), (1, 2))[: 2 + (pair.key in repeated)]:
             turned = swapped if order == 1 else not swapped
             body = question(comparator, prepared, "", swapped=turned).body()

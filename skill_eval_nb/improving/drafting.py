@@ -118,7 +118,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         yield from map(Text, filter(None, (self.unasked, self.waiting)))
         for draft in self:
             missing = f"still needs: {', '.join(draft.missing)}" if draft.missing else ""
-            coming = (f"→ {item}" for item in map(_in_short, draft.new) if item)
+            coming = (f"→ {item}" for item in map(_summarise, draft.new) if item)
             rests = f"It rests on {count(len(draft.runs), 'run')}." if draft.runs else ""
             leaks = self.say_leaks(draft)
             lines = [line for line in (*coming, missing, leaks, draft.why, rests) if line]
@@ -226,7 +226,7 @@ def change_text(draft: Draft) -> str:
     return f"{draft.kind} {article} {PARTS[draft.part][0]}{name}{of}"
 
 
-def _in_short(each: SuiteItem) -> str:
+def _summarise(each: SuiteItem) -> str:
     if isinstance(each, str):
         return brief(each, 120)
     fields = (f"{name}: {brief(str(v), 100)}" for name, v in each.items() if v not in ("", None))

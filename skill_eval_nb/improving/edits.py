@@ -570,10 +570,10 @@ class _Editor:
         elif not places:
             raise refuse("it names no eval that it changes")
         for place in places if draft.part != "evals" else ():
-            self._on_eval(draft, place)
+            self._apply_to_eval(draft, place)
         self.now.value = dump(self._document)
 
-    def _on_eval(self, draft: Draft, place: int) -> None:
+    def _apply_to_eval(self, draft: Draft, place: int) -> None:
         name, part, at = self._suite.keys[place].id, draft.part, None
         eval_ = self._document.evals[self.now.places.index(place)]
         where = self._suite.described.get(name)

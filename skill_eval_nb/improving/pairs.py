@@ -155,7 +155,7 @@ def _label_side(side: ComparedSide, other: ComparedSide) -> ComparedSide:
     return replace(side, label=label, version=version)
 
 
-def who_of(run: StoredRun) -> tuple[Any, ...]:
+def run_identity(run: StoredRun) -> tuple[Any, ...]:
     """Identifies a run, wherever its workspace is."""
     return run.workspace.name, *(getattr(run, key) for key in KEYS if key != "eval_name")
 
@@ -233,13 +233,13 @@ def pairs_of(
         if partner is None:
             left.append(_left_alone(run, b))
         else:
-            names = json.dumps(sorted(map(who_of, (run, partner)))).encode("utf-8", "replace")
+            names = json.dumps(sorted(map(run_identity, (run, partner)))).encode("utf-8", "replace")
             pairs.append(Pair(hashlib.sha256(names).hexdigest()[:12], run, partner))
     return pairs, [*left, *(_left_alone(run, a) for run in waiting.values())]
 
 
 def _left_alone(run: StoredRun, other: ComparedSide) -> LeftOut:
-    return LeftOut(_run_named(run), f"{other.label} has no such run of the same eval")
+    return LeftOut(_name_run(run), f"{other.label} has no such run of the same eval")
 
 
 def _eval_ids(rows: Iterable[Row], evals: Iterable[str | int] | None) -> set[str]:
@@ -263,7 +263,7 @@ def _runs(
         found = stored.get(Path(side.ws.path, row["path"]).resolve())
         reason = _why_not(found)
         if found is None or reason is not None:
-            left.append(LeftOut(_run_named(ref), str(reason)))
+            left.append(LeftOut(_name_run(ref), str(reason)))
         else:
             yield replace(found, **{key: row[key] for key in KEYS})
 
@@ -283,6 +283,6 @@ def _why_not(run: StoredRun | None) -> str | None:
         return str(error)
 
 
-def _run_named(run: RunRef | StoredRun) -> str:
+def _name_run(run: RunRef | StoredRun) -> str:
     of = "" if run.iteration == NO_ITERATION else f" of {run.iteration}"
     return f"eval {run.eval_id}, {run.configuration}, run {run.run_number}{of}"

@@ -152,7 +152,7 @@ class Evidence:
             if suggestion.assertion in names and not set(suggestion.evals).isdisjoint(check.evals)
         )
 
-    def stand_in(self, check: Check) -> Check | None:
+    def find_stand_in(self, check: Check) -> Check | None:
         """A critical check that fails wherever this one does, as it is about the same files."""
         pattern = getattr(check.definition, "pattern", None)
         fits = check.structural and check.definition.type == "file_exists"
@@ -240,7 +240,7 @@ def _checks(ws: Workspace, suite: Mapping[str, Eval], baseline: str | None) -> t
             key = (type(check).__name__, canonical_json(check))
             together.setdefault(key, (check, []))[1].append(eval_id)
     defined = list(together.values())
-    rows = _own_rows(defined, ws.polars("expectations"))
+    rows = _match_verdicts(defined, ws.polars("expectations"))
     figures = _check_figures(ws, rows, baseline)
     verdicts: list[dict[RunRef, bool]] = [{} for _ in defined]
     for *keys, number, passed in rows.select(*KEYS, "check", "passed").iter_rows():
@@ -266,7 +266,7 @@ def _words_of(check: StructuralExpectation | Expectation) -> str:
     return check.description or check.id or check.type
 
 
-def _own_rows(
+def _match_verdicts(
     defined: list[tuple[StructuralExpectation | Expectation, list[str]]], table: pl.DataFrame
 ) -> pl.DataFrame:
     """The verdicts on checks that are defined, each with the number of its check.
@@ -347,7 +347,7 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
     have may then tell something. To say that a check always passes or fails takes as many runs as
     in the notes: see `say_unsettled`.
     """
-    easy = set(too_easy(evidence))
+    easy = set(find_easy_evals(evidence))
     for check in evidence.checks:
         suggestions = evidence.advice_on(check)
         failures = sum(not passed for passed in check.verdicts.values())
@@ -362,7 +362,7 @@ def drop_useless(evidence: Evidence) -> Iterator[Draft]:
             item = {**msgspec.to_builtins(check.definition), "critical": False}
             yield _change_check("demote", check, [item], gate, suggestions)
         elif settled and (passes or check.is_all(FAILS)):
-            other = evidence.stand_in(check) if check.critical else None
+            other = evidence.find_stand_in(check) if check.critical else None
             gate = "is critical as well and fails where no such file is there."
             if other is not None or not check.critical:
                 why = f"{other.named} {gate}" if other else ""
@@ -402,7 +402,7 @@ def reword_unsteady(evidence: Evidence) -> Iterator[Draft]:
             yield _change_check("reword", check, [""], why, vague)
 
 
-def of_rubric(evidence: Evidence) -> Iterator[Draft]:
+def sharpen_rubrics(evidence: Evidence) -> Iterator[Draft]:
     """Anchors if there are none or the judge is unsure, and lower weights.
 
     Drafted anchors quote what judges said about runs with that score. A dimension that never
@@ -472,12 +472,12 @@ def add_missed(evidence: Evidence) -> Iterator[Draft]:
         )
 
 
-def of_evals(evidence: Evidence) -> Iterator[Draft]:
+def add_evals(evidence: Evidence) -> Iterator[Draft]:
     """Add an eval with the checks that all have, or a new task for an eval that all runs pass."""
     if evidence.sides is None or not evidence.suite:
         return
-    yield from _to_add(evidence, evidence.sides[1])
-    for eval_id, (n_with, n_without) in too_easy(evidence).items():
+    yield from _draft_additions(evidence, evidence.sides[1])
+    for eval_id, (n_with, n_without) in find_easy_evals(evidence).items():
         why = (
             f"Every one of {n_with} runs of {evidence.sides[0]} and {n_without} of "
             f"{evidence.sides[1]} passes all checks of {in_quotes(evidence.names[eval_id])}: its "
@@ -506,7 +506,7 @@ def _change_check(
     )
 
 
-def too_easy(evidence: Evidence) -> dict[str, tuple[int, int]]:
+def find_easy_evals(evidence: Evidence) -> dict[str, tuple[int, int]]:
     """The evals that every run passes on both sides, with the number of runs of each."""
     if evidence.sides is None:
         return {}
@@ -523,7 +523,7 @@ def too_easy(evidence: Evidence) -> dict[str, tuple[int, int]]:
     return easy
 
 
-def _to_add(evidence: Evidence, baseline: str) -> Iterator[Draft]:
+def _draft_additions(evidence: Evidence, baseline: str) -> Iterator[Draft]:
     from skill_eval_nb.stats import plan
 
     try:
@@ -601,8 +601,8 @@ def _quote(evidence: Evidence, scores: Scores, at: tuple[int, ...]) -> str:
 RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (
     drop_useless,
     reword_unsteady,
-    of_rubric,
+    sharpen_rubrics,
     add_missed,
-    of_evals,
+    add_evals,
 )
 """The order of drafts with equally strong evidence."""

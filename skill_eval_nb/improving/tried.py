@@ -20,9 +20,9 @@ from skill_eval_nb.stats.values import (
     ITERATION,
     MODEL,
     RUN,
-    in_order,
     natural,
     runs_of,
+    sort_rows,
     stand_in_keys,
 )
 from skill_eval_nb.stats.verdict import say_luck
@@ -318,7 +318,7 @@ class Trial:
         metric = pl.concat_str("what", "where", separator=" ")
         paired = pair_evals(rows.with_columns(metric=metric, **alike), who).drop_nulls("estimate")
         against = who.select("configuration", "baseline").drop_nulls().unique()
-        against = in_order(against, configuration=side, baseline=natural).rows()[:1]
+        against = sort_rows(against, configuration=side, baseline=natural).rows()[:1]
         found = {
             (what, where): _find_difference(paired, what, where, *both)
             for both in against
@@ -395,7 +395,7 @@ def _count_outcomes(rows: pl.DataFrame, *, scored: bool) -> pl.DataFrame:
     own = cells.group_by(keys).agg(
         pl.col("runs", *outcomes).sum().cast(pl.Int64), pl.col(mean).sort().mean()
     )
-    return in_order(own, what=natural, where=natural, configuration=side)
+    return sort_rows(own, what=natural, where=natural, configuration=side)
 
 
 def _find_difference(

@@ -207,11 +207,11 @@ def _try_checks(trial: Trial) -> Tried:
     checks = [_read_item(item, StructuralExpectation, "description") for item in draft.new]
     rows = trial.select_rows("expectations")
     structural = rows.filter(layer="structural")
-    gone = structural.clear() if draft.target is None else _of_target(structural, draft.target)
+    gone = structural.clear() if draft.target is None else _select_target(structural, draft.target)
     verdicts = _check_runs(trial, checks) if checks else [[]] * trial.runs.height
     found: dict[What, OnRuns] = {}
     if checks:
-        found["draft"] = _on_runs(map(_join_verdicts, verdicts))
+        found["draft"] = _collect_runs(map(_join_verdicts, verdicts))
     if draft.target is not None:
         found["replaced"] = replaced = _stored_verdicts(gone, trial.runs)
         if not checks and not any(passed is not None for passed in replaced.values):
@@ -239,7 +239,7 @@ def _try_verdicts(trial: Trial) -> Tried:
         answer = "No judge has decided it yet: apply it, then judge the stored runs again."
         return trial.conclude("not tried", answer)
     judged = trial.select_rows("expectations").filter(layer="judged")
-    gone = _of_target(judged, draft.target)
+    gone = _select_target(judged, draft.target)
     if gone.is_empty():  # it may be a name, which stored verdicts need not have
         texts = [
             expectation.text
@@ -302,7 +302,7 @@ def _join_verdicts(of_run: Sequence[CheckVerdict]) -> CheckVerdict:
     return CheckVerdict(mark, "; ".join(dict.fromkeys(evidences)))
 
 
-def _of_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:
+def _select_target(rows: pl.DataFrame, target: str) -> pl.DataFrame:
     """The rows of the expectation with this id, else with this text."""
     import polars as pl
 
@@ -319,13 +319,13 @@ def _stored_verdicts(rows: pl.DataFrame, runs: pl.DataFrame) -> OnRuns:
     verdicts = worst.select("run", "passed", "evidence").iter_rows()
     there = {run: CheckVerdict(*verdict) for run, *verdict in verdicts}
     none = verdict_unscored("no verdict on it is stored")
-    return _on_runs(
+    return _collect_runs(
         verdict_unscored(RUN_ERRORED) if status == "errored" else there.get(run, none)
         for run, status in enumerate(runs["status"])
     )
 
 
-def _on_runs(verdicts: Iterable[CheckVerdict]) -> OnRuns:
+def _collect_runs(verdicts: Iterable[CheckVerdict]) -> OnRuns:
     passed, evidence = zip(*((one.passed, one.evidence) for one in verdicts), strict=True)
     return OnRuns(passed, evidence)
 

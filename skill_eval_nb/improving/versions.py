@@ -56,7 +56,7 @@ class VersionRuns:
         return frame.filter(iteration=self.iteration, configuration=self.configuration)
 
 
-def earlier_of(names: Sequence[str]) -> str | None:
+def find_earlier(names: Sequence[str]) -> str | None:
     """The configuration that is an earlier version of the skill; None if that is unclear."""
     earlier = [name for name in names if is_earlier(name)]
     return earlier[0] if len(earlier) == 1 else None
@@ -82,7 +82,7 @@ def versions_of(runs: pl.DataFrame) -> tuple[list[VersionRuns], list[str]]:
         own, *others = sorted(skilled, key=lambda name: name != "with_skill")
         if others:
             notes.append(f"{iteration} also ran {', '.join(others)}: {own} is taken as the skill.")
-        earlier = earlier_of(names)
+        earlier = find_earlier(names)
         if not found and earlier is not None:
             found.append((iteration, earlier))
             notes.append(f"v0 is {earlier} of {iteration}: the first change was made to it.")
@@ -547,7 +547,7 @@ class _Trace:
         """
         side = self.sides[place]
         runs = self.tables["runs"].filter(iteration=side.iteration)
-        earlier = earlier_of(runs["configuration"].unique().to_list())
+        earlier = find_earlier(runs["configuration"].unique().to_list())
         if earlier is not None and parent.iteration != side.iteration:
             own = VersionRuns(parent.version, side.iteration, earlier)
             same = self._is_same(own, parent)

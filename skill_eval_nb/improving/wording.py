@@ -62,7 +62,7 @@ def make_finder(data: Any) -> Finder:
     @cache
     def find_cached(key: tuple[str, ...], words: str | None, reason: str) -> About | None:
         own = known.get(key, []), numbered.get(key, [])
-        return _about_by_words(words, *own) if words is not None else _by_number(reason, *own)
+        return _about_by_words(words, *own) if words is not None else _find_by_number(reason, *own)
 
     def find_about(run: RunRef, words: str | None, reason: str) -> About | None:
         key = (run.workspace, run.skill, run.iteration, run.eval_id)
@@ -84,11 +84,11 @@ def _about_by_words(words: str, known: list[About], numbered: list[About]) -> Ab
     if found:
         return found[0]
     if _NUMBERED.match(words):
-        return _by_number(words, known, numbered)
+        return _find_by_number(words, known, numbered)
     return next(filter(None, (_nearest_text(text, known) for text in wanted)), None)
 
 
-def _by_number(words: str, known: list[About], numbered: list[About]) -> About | None:
+def _find_by_number(words: str, known: list[About], numbered: list[About]) -> About | None:
     """The expectation whose id the words begin with, or that has this number for the judge."""
     match = _NUMBERED.match(words)
     if match is None:
@@ -462,11 +462,11 @@ def group_sources(many: Sequence[Source], threshold: float) -> list[tuple[Source
     """
     groups: list[tuple[Source, ...]] = []
     for suite in sorted({source.suite for source in many}):
-        groups += _of_suite([source for source in many if source.suite == suite], threshold)
+        groups += _group_suite([source for source in many if source.suite == suite], threshold)
     return groups
 
 
-def _of_suite(many: Sequence[Source], threshold: float) -> Iterator[tuple[Source, ...]]:
+def _group_suite(many: Sequence[Source], threshold: float) -> Iterator[tuple[Source, ...]]:
     texts = sorted({source.text for source in many})
     measured, place = weigh_texts(texts), {text: row for row, text in enumerate(texts)}
     blocks: dict[Block, dict[int, list[Source]]] = {}

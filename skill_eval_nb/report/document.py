@@ -58,14 +58,14 @@ def run_summary(measured: IterationFigures) -> dict[str, ConfigurationSummary]:
     The first two configurations are the one that is compared and its baseline, in this
     order: readers of the document take them so. A figure that no run has is absent.
     """
-    names = in_document_order(measured)
-    summary = {name: _of_configuration(measured, name) for name in names}
+    names = order_sides(measured)
+    summary = {name: _summarize_side(measured, name) for name in names}
     if measured.compared:
-        summary[DELTA] = _of_delta(measured, measured.compared[0])
+        summary[DELTA] = _summarize_delta(measured, measured.compared[0])
     return summary
 
 
-def in_document_order(measured: IterationFigures) -> list[str]:
+def order_sides(measured: IterationFigures) -> list[str]:
     """The compared configuration, its baseline, then all others."""
     first = [*measured.compared[:1], *filter(None, [measured.baseline])]
     return [*first, *(name for name in measured.configurations if name not in first)]
@@ -77,7 +77,7 @@ def _list_metrics(measured: IterationFigures) -> list[str]:
     return [name for name in SHOWN if rubric or name != "overall_efficiency"]
 
 
-def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSummary:
+def _summarize_side(measured: IterationFigures, name: str) -> ConfigurationSummary:
     return ConfigurationSummary(
         **{metric: _make_stats(measured, name, metric) for metric in _list_metrics(measured)},
         consistency=round_figure(measured.figure(name, "consistency"), "consistency"),
@@ -89,7 +89,7 @@ def _of_configuration(measured: IterationFigures, name: str) -> ConfigurationSum
     )
 
 
-def _of_delta(measured: IterationFigures, name: str) -> ConfigurationSummary:
+def _summarize_delta(measured: IterationFigures, name: str) -> ConfigurationSummary:
     """The differences of the two means, as the document has them, if some eval is paired."""
     figures: dict[str, Any] = {
         metric: print_difference(measured.gap(name, metric), metric)
@@ -167,7 +167,7 @@ def build_benchmark(measured: IterationFigures, timestamp: str | None = None) ->
 
 def order_runs(measured: IterationFigures) -> list[Row]:
     """The runs by eval, the compared configuration before the baseline, by number."""
-    place = {name: at for at, name in enumerate(in_document_order(measured))}
+    place = {name: at for at, name in enumerate(order_sides(measured))}
     return sorted(
         measured.ws.polars("runs").iter_rows(named=True),
         key=lambda row: (
@@ -265,10 +265,10 @@ Fitted = tuple[Benchmark, list[str]]
 """A benchmark, and what of it was left out or stands in for the unknown."""
 
 
-def for_viewer(benchmark: Benchmark) -> Fitted:
+def fit_for_viewer(benchmark: Benchmark) -> Fitted:
     """The benchmark as the viewer of skill-creator shows it, and what of it was left out."""
     rated = [run for run in benchmark.runs if _is_rated(run)]
-    summary, losses = with_spread(benchmark.run_summary)
+    summary, losses = fill_spread(benchmark.run_summary)
     if missing := [_fitted_name(run) for run in benchmark.runs if not _is_rated(run)]:
         many = count(len(missing), "run")
         losses.append(
@@ -293,7 +293,7 @@ def _fitted_scores(run: BenchmarkRun) -> BenchmarkRun:
     return replace(run, result=result, expectations=scored)
 
 
-def with_spread(
+def fill_spread(
     summary: dict[str, ConfigurationSummary],
 ) -> tuple[dict[str, ConfigurationSummary], list[str]]:
     """The summary with a 0 for each standard deviation of a single run, and whether there are."""

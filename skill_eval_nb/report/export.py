@@ -21,7 +21,7 @@ from skill_eval_nb.tables import TABLES
 from skill_eval_nb.text import brief, count, did_you_mean, some
 from skill_eval_nb.workspace import write_atomic
 
-from .document import Fitted, build_benchmark, for_viewer, name_eval, with_spread
+from .document import Fitted, build_benchmark, fill_spread, fit_for_viewer, name_eval
 from .measured import NO_ITERATION, IterationFigures, Slice, line, name_folders
 from .page import Reported, latest_figures, measure_iterations, whole_report
 from .page import render_html as html_of
@@ -61,14 +61,14 @@ def benchmark_as(dialect: str, group: Sequence[OneIteration]) -> tuple[Any, list
     """
     if (write := WRITERS.get(dialect)) is not None:
         return write(group)
-    fitted, losses = for_viewer(group[0].benchmark)
+    fitted, losses = fit_for_viewer(group[0].benchmark)
     return canonical(fitted), losses
 
 
 def _write_codingbuddy(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     """The means of each eval with the skill and without it, and the totals with it."""
-    (benchmark, losses), (_, measured, number) = _for_two_sides(group[0]), group[0]
-    evals = _by_eval(benchmark.runs)
+    (benchmark, losses), (_, measured, number) = _fit_two_sides(group[0]), group[0]
+    evals = _eval_runs(benchmark.runs)
     ids = [key if type(key) is int else at for at, key in enumerate(evals)]
     stated = benchmark.run_summary.get("with_skill")
     summary = {
@@ -103,14 +103,14 @@ def _write_codingbuddy(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]
     ), losses
 
 
-def _for_two_sides(one: OneIteration) -> Fitted:
+def _fit_two_sides(one: OneIteration) -> Fitted:
     """The benchmark with the two configurations and the evals that there is a place for."""
     benchmark, measured, _ = one
     names = dict.fromkeys(measured.configurations[:1], "with_skill")
     if measured.baseline is not None:
         names = dict.fromkeys(measured.compared[:1], "with_skill")
         names |= {measured.baseline: "without_skill"}
-    summary, losses = with_spread(
+    summary, losses = fill_spread(
         {names[name]: side for name, side in benchmark.run_summary.items() if name in names}
     )
     losses += [
@@ -139,7 +139,7 @@ def _whole_evals(runs: Runs) -> set[Any]:
             for of in SIDE.values()
             if all(_figures(_of_side(own, side), of) for side in ("with_skill", "without_skill"))
         }
-        for key, own in _by_eval(runs).items()
+        for key, own in _eval_runs(runs).items()
     }
     needed = set().union(*both.values())
     return {key for key, figures in both.items() if figures and figures == needed}
@@ -156,7 +156,7 @@ def _iteration_entry(benchmark: Benchmark) -> Plain:
     summary = benchmark.run_summary
     sides = []
     for name in dict.fromkeys([run.configuration for run in benchmark.runs] + list(summary)):
-        tests = [_test_entry(runs) for runs in _by_eval(_of_side(benchmark.runs, name)).values()]
+        tests = [_test_entry(runs) for runs in _eval_runs(_of_side(benchmark.runs, name)).values()]
         overall = {
             of: _mean_of(getattr(summary.get(name), own, None)) for own, of in OVERALL.items()
         }
@@ -210,7 +210,7 @@ def _write_test_cases(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
 def _entry(benchmark: Benchmark, _: IterationFigures, number: int) -> Plain:
     metadata, stated = benchmark.metadata, benchmark.run_summary.get("with_skill")
     digits = re.sub(r"^(?:description|iteration)-", "", str(metadata.iteration))
-    cases = _by_eval(_of_side(benchmark.runs, "with_skill"))
+    cases = _eval_runs(_of_side(benchmark.runs, "with_skill"))
     rate = getattr(stated, "pass_rate", None)
     scores = {"mean": _mean_of(rate)}
     if isinstance(rate, Stats):
@@ -240,7 +240,7 @@ def _find_skill(group: Sequence[OneIteration]) -> str | None:
     return next((name for one in group if (name := one.benchmark.metadata.skill_name)), None)
 
 
-def _by_eval(runs: Runs) -> dict[Any, list[BenchmarkRun]]:
+def _eval_runs(runs: Runs) -> dict[Any, list[BenchmarkRun]]:
     groups: dict[Any, list[BenchmarkRun]] = {}
     for run in runs:
         groups.setdefault(run.eval_id if run.eval_id is not None else run.eval_name, []).append(run)

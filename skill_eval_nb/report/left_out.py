@@ -74,15 +74,15 @@ def problem_parts(ws: Workspace) -> Iterator[Part]:
 def lacking_sentences(measured: IterationFigures) -> list[str]:
     """What a reader of the figures must know: pairs, runs and verdicts that are missing."""
     return [
-        *_no_runs(measured),
-        *_without_figures(measured),
+        *_say_no_runs(measured),
+        *_say_without_figures(measured),
         *_say_uneven_runs(measured),
-        *_not_scored(measured),
+        *_say_not_scored(measured),
         *_list_alike(measured),
     ]
 
 
-def _no_runs(measured: IterationFigures) -> Iterator[str]:
+def _say_no_runs(measured: IterationFigures) -> Iterator[str]:
     if measured.stated and measured.metrics:
         yield (
             "No run was found behind these figures: they are what benchmark.json states, "
@@ -94,7 +94,7 @@ def _no_runs(measured: IterationFigures) -> Iterator[str]:
         yield "No run was found: these evals wait for their first."
 
 
-def _without_figures(measured: IterationFigures) -> Iterator[str]:
+def _say_without_figures(measured: IterationFigures) -> Iterator[str]:
     """Evals and runs that are in no difference of pass rates, or not in all figures."""
     yield from _note_texts(measured, lost=True)
     if not (measured.compared or measured.stated):
@@ -126,7 +126,7 @@ def _say_uneven_runs(measured: IterationFigures) -> Iterator[str]:
         )
 
 
-def _not_scored(measured: IterationFigures) -> Iterator[str]:
+def _say_not_scored(measured: IterationFigures) -> Iterator[str]:
     verdicts = Counter(measured.ws.polars("expectations")["passed"].to_list())
     if verdicts[None]:
         yield (
@@ -197,11 +197,11 @@ def _stated_row(row: Row) -> tuple[str, ...]:
         f"{metric_name(row['metric'])}, {row['statistic']}",
         line(row["cause"]),
         line(row["printed"]),
-        _as_stated(row["recomputed"], row["printed"]),
+        _print_as_stated(row["recomputed"], row["printed"]),
     )
 
 
-def _as_stated(value: float | None, printed: str) -> str:
+def _print_as_stated(value: float | None, printed: str) -> str:
     """What the runs give, in percent where the file has percent."""
     if value is None:
         return MISSING

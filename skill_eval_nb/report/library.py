@@ -91,7 +91,7 @@ class Library(view.Shown):
 
     def __init__(self, ws: Workspace) -> None:
         self.ws = ws
-        self._frame = _with_context(measure_skills(ws), ws)
+        self._frame = _add_context(measure_skills(ws), ws)
         self.table: Any = like(ws, self._frame)
         self.answers: Sequence[OverSkills] = average_skills(self.rows)
         skills = count(len({row["skill"] for row in self.rows}), "skill")
@@ -200,7 +200,7 @@ def find_skill(home: Path, top: Path, name: str) -> Path | None:
     return None
 
 
-def _with_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
+def _add_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
     """The rows with what each skill takes of the context: as it was run, else as it is now."""
     import polars as pl
 

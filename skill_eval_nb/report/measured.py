@@ -334,7 +334,7 @@ def _figures_from_runs(place: Slice, part: Workspace) -> IterationFigures:
     summary = stats.summarize(part).to_dicts()
     every = compare_page(part)
     baseline = next((row["baseline"] for row, _ in every), None)
-    names = _in_order((row["configuration"] for row in summary), baseline)
+    names = _order_sides((row["configuration"] for row in summary), baseline)
     scopes = ([both[at] for both in every] for at in range(len(SCOPES)))
     figures, own, like = map(_looked_up, (summary, *scopes))
     notes = stats.notes(part).to_dicts()
@@ -357,11 +357,11 @@ def _figures_as_stated(place: Slice, part: Workspace) -> IterationFigures:
         for (name, metric), row in rows.items()
         if name == DELTA and baseline and len(compared) == 1
     }
-    order = _in_order(names, baseline)
+    order = _order_sides(names, baseline)
     return IterationFigures(place, part, order, baseline, figures, deltas, {}, stated=True)
 
 
-def _in_order(names: Iterable[str], baseline: str | None) -> tuple[str, ...]:
+def _order_sides(names: Iterable[str], baseline: str | None) -> tuple[str, ...]:
     """`with_skill` first, the baseline last, the others between as they come."""
     return tuple(
         sorted(dict.fromkeys(names), key=lambda name: (name == baseline, name != "with_skill"))

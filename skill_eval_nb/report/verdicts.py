@@ -212,10 +212,10 @@ def evals(measured: IterationFigures) -> Iterator[Part]:
             partial(charts.deltas, measured.ws, metrics[0]),
         )
     for metric in metrics:
-        yield _by_eval(measured, metric)
+        yield _eval_table(measured, metric)
 
 
-def _by_eval(measured: IterationFigures, metric: str) -> Table:
+def _eval_table(measured: IterationFigures, metric: str) -> Table:
     evals: dict[tuple[str, str], dict[tuple[str, str], str]] = defaultdict(dict)
     for row in stats.deltas_by_eval(measured.ws, metric).iter_rows(named=True):
         shown = evals[row["eval_id"], row["eval_name"]]
@@ -444,7 +444,7 @@ def variance(measured: IterationFigures) -> Iterator[Part]:
             (
                 line(dimension),
                 *([line(name)] if several else []),
-                *(_of_component(known.get((dimension, name, part))) for part in parts),
+                *(_component_cell(known.get((dimension, name, part))) for part in parts),
             )
             for dimension in measured.dimensions
             for name in measured.configurations
@@ -460,7 +460,7 @@ def variance(measured: IterationFigures) -> Iterator[Part]:
     )
 
 
-def _of_component(row: Row | None) -> str:
+def _component_cell(row: Row | None) -> str:
     """A component: its standard deviation, its share and how sure that is."""
     if row is None:
         return MISSING

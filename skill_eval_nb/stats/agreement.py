@@ -19,12 +19,12 @@ from .values import (
     EVAL,
     GROUP,
     RUN,
-    in_order,
     is_table,
     natural,
     order_answer,
     rows_of_runs,
     runs_of,
+    sort_rows,
 )
 
 if TYPE_CHECKING:
@@ -561,7 +561,7 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
     rows += [{"kind": LABELLED, "other": SOMEBODY} | row for row in labelled]
     kinds = (*KINDS, LABELLED)
     names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (kinds.index(kind),)}
-    table = in_order(pl.DataFrame(rows, schema | {"note": pl.String}), **names)
+    table = sort_rows(pl.DataFrame(rows, schema | {"note": pl.String}), **names)
     return like(data, order_answer(data, table))
 
 

@@ -20,10 +20,10 @@ from .values import (
     RUBRIC,
     RUN,
     check_workspace,
-    in_order,
     natural,
     runs_of,
     scores_of,
+    sort_rows,
     statistic,
 )
 
@@ -461,7 +461,7 @@ def audit(workspace: Any) -> Any:
         .select(AUDIT)
     )
     names = dict.fromkeys([*ITERATION, "path"], natural)
-    return in_order(
+    return sort_rows(
         rows, **names, configuration=lambda name: (name == DELTA, side(name)), metric=metric_order
     )
 

@@ -19,13 +19,13 @@ from .values import (
     RUN,
     SIDES,
     by_model,
-    in_order,
     is_table,
     join_sides,
     natural,
     remember,
     rows_of_runs,
     runs_of,
+    sort_rows,
     stand_in_keys,
 )
 from .verdict import LEANS
@@ -109,7 +109,7 @@ def find_other_checks(
         pl.col("texts").list.len().sum().alias("n"),
         pl.col("texts_baseline").list.len().sum().alias("n_baseline"),
     )
-    return in_order(counts, **dict.fromkeys([*GROUP, *EVAL], natural))
+    return sort_rows(counts, **dict.fromkeys([*GROUP, *EVAL], natural))
 
 
 def are_same_checks(

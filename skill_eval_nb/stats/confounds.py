@@ -9,7 +9,14 @@ from skill_eval_nb.text import brief, count, format_p, in_quotes, lower_first, s
 
 from .checks import CHECKED, COUNTED, unpair
 from .comparison import Scope, find_interaction
-from .pairing import Pairs, Versus, choose_baseline, find_batches, of_evals, propose_families
+from .pairing import (
+    Pairs,
+    Versus,
+    add_eval_columns,
+    choose_baseline,
+    find_batches,
+    propose_families,
+)
 from .values import (
     ENDS,
     EVAL,
@@ -59,10 +66,10 @@ OFFLINE = (
 """What stands above its figures."""
 
 
-def of_rubric(metric: str) -> bool:
+def is_gated(metric: str) -> bool:
     """Whether only runs that passed the gate have the metric.
 
-    >>> of_rubric("rubric:clarity"), of_rubric("rubric_normalized"), of_rubric("pass_rate")
+    >>> is_gated("rubric:clarity"), is_gated("rubric_normalized"), is_gated("pass_rate")
     (True, True, False)
     """
     return metric.startswith((RUBRIC, "rubric_"))
@@ -70,7 +77,7 @@ def of_rubric(metric: str) -> bool:
 
 def is_judged(metric: str) -> bool:
     """Whether a judge may have a say in the metric."""
-    return of_rubric(metric) or metric in COUNTED
+    return is_gated(metric) or metric in COUNTED
 
 
 def is_rate(metric: str) -> bool:
@@ -78,7 +85,7 @@ def is_rate(metric: str) -> bool:
     return unit_of(metric) == "rate"
 
 
-def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def drop_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """`pairs` of which rubric metrics keep only evals whose runs all passed the gate.
 
     That is where the gate took unequal parts of the sides: a skill that lifts bad outputs over
@@ -86,7 +93,7 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str])
     """
     import polars as pl
 
-    if paired.is_empty() or not any(map(of_rubric, paired["metric"].unique())):
+    if paired.is_empty() or not any(map(is_gated, paired["metric"].unique())):
         return paired
     gated = (pl.col("gate_passed") == False).fill_null(value=False)  # noqa: E712  nulls stay
     own = by_model(runs).group_by(*keys, *EVAL, "configuration").agg(taken=gated.sum(), of=pl.len())
@@ -94,7 +101,7 @@ def without_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str])
     both = join_sides(paired, own, [*keys, *EVAL])
     both = both.with_columns(pl.col(*counts[0], *counts[1]).fill_null(0))
     taken, of = ([pl.col(n).sum().over(*keys, *SIDES, "metric") for n in names] for names in counts)
-    rubric = pl.col("metric").is_in([name for name in both["metric"].unique() if of_rubric(name)])
+    rubric = pl.col("metric").is_in([name for name in both["metric"].unique() if is_gated(name)])
     unequal = _took_unequal_parts(taken, of, pl.min_horizontal(of))
     parts = [part for three in zip(*counts, SIDES, strict=True) for part in three]
     why = pl.format("the gate took {} of {} runs of {} and {} of {} of {}", *parts)
@@ -240,7 +247,7 @@ def have_no_checks_in_common(of: Compared) -> bool:
 
 def name_gate(of: Compared) -> str | None:
     """What a gate took of runs that are judged, if that is not the same part of both sides."""
-    if not of_rubric(of.row["metric"]):
+    if not is_gated(of.row["metric"]):
         return None
     gated, whole = ([side.get(name, 0) for side in of.sides] for name in ("gated", "n"))
     if not all(whole) or gated[0] * whole[1] == gated[1] * whole[0]:
@@ -351,7 +358,7 @@ def _say_models(names: Sequence[str], models: Sequence[Sequence[str]], what: str
     return ", ".join(parts)
 
 
-def with_errors(values: pl.DataFrame) -> pl.DataFrame:
+def errors_as_failures(values: pl.DataFrame) -> pl.DataFrame:
     """The values with runs that errored as failures: 0, of metrics that are rates."""
     import polars as pl
 
@@ -482,9 +489,9 @@ class DeltaQuestion(NamedTuple):
         """How many differences a figure is made of: two if one is taken from another."""
         return 1 if self.subtracted_side is None else 2
 
-    def of_evals(self, paired: pl.DataFrame) -> pl.DataFrame:
-        """`pairs` with what evals have of their own."""
-        return of_evals(paired, self.data, weights=self.weights, cluster=self.cluster)
+    def add_weights(self, paired: pl.DataFrame) -> pl.DataFrame:
+        """`paired` with the weight and the family of each eval, where they are asked for."""
+        return add_eval_columns(paired, self.data, weights=self.weights, cluster=self.cluster)
 
 
 class Known:

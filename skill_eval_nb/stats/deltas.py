@@ -17,12 +17,12 @@ from .confounds import (
     DeltaQuestion,
     Known,
     describe_strata,
+    drop_gated,
+    errors_as_failures,
     find_confounds,
     is_rate,
     mark_stand_in,
     settle_verdict,
-    with_errors,
-    without_gated,
 )
 from .inference import Adjusted, flip_signs, joint_p, over_evals, permute_within_evals
 from .lean import DESIGN, Additions
@@ -48,7 +48,7 @@ from .values import (
     values_of,
     worth_having,
 )
-from .verdict import LEANS, also_beyond, decide_verdict
+from .verdict import LEANS, decide_verdict, limit_by_suite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +80,7 @@ def answer_rows(
 
     Args:
         paired: what `pair_evals` gives, or `pooled` of it; with a `weight` and a `family` where
-            `of_evals` added them.
+            `add_eval_columns` added them.
         asked: what is asked.
         by: what has one answer; `metric` is among them.
         together: where given, p-values are adjusted over the answers that have this in
@@ -105,7 +105,7 @@ def answer_rows(
         pl.col([name for name in BOTH if not name.startswith("n_runs")]).sum(),
         (~matched).sum().cast(pl.Int64).alias("n_unpaired"),
         *unpaired,
-        pl.col("values", "baseline_values", *_of_evals(paired)).filter(matched),
+        pl.col("values", "baseline_values", *_eval_columns(paired)).filter(matched),
     )
     metrics = rows["metric"].to_list()
     of_models = _are_lists(paired)
@@ -163,8 +163,8 @@ def _are_lists(paired: pl.DataFrame) -> bool:
     return paired.schema["values"] == pl.List(pl.List(pl.Float64))
 
 
-def _of_evals(paired: pl.DataFrame) -> list[str]:
-    """What of the evals' own is asked for: weight, family."""
+def _eval_columns(paired: pl.DataFrame) -> list[str]:
+    """Which of the columns weight and family there are."""
     return [name for name in ("weight", "family") if name in paired.columns]
 
 
@@ -205,7 +205,7 @@ def _deal_labels(
 
     own = paired.filter(is_of(together)).drop_nulls("estimate")
     alike = {"weight": pl.lit(1.0), "family": pl.lit(None, pl.String)}
-    own = own.with_columns(**{name: alike[name] for name in alike.keys() - {*_of_evals(own)}})
+    own = own.with_columns(**{name: alike[name] for name in alike.keys() - {*_eval_columns(own)}})
     if scope == "population":
         wide = own.pivot("metric", index=[*EVAL, *alike], values="estimate").sort(EVAL)
         family = pl.coalesce("family", pl.format("\0{}", pl.int_range(pl.len())))
@@ -446,7 +446,7 @@ def deltas_by_dimension(
     found = answer(scope)
     if scope == "population":
         both = zip(answer("suite").to_dicts(), found.to_dicts(), strict=True)
-        found = pl.DataFrame([also_beyond(*rows) for rows in both], found.schema)
+        found = pl.DataFrame([limit_by_suite(*rows) for rows in both], found.schema)
     dimension = pl.col("metric").str.strip_prefix(RUBRIC).alias("dimension")
     at = found.columns.index("metric") + 1
     return found.select(*found.columns[:at], dimension, *found.columns[at:])
@@ -550,9 +550,9 @@ def pair_figures(asked: DeltaQuestion, values: pl.DataFrame) -> Pairs:
     """The two sides of each eval, without the figures that are not alike on both."""
     found = pair_sides(asked.data, values, asked.baseline, asked.versus, asked.pool)
     runs = found.swap_if_iterations(runs_of(asked.data))
-    paired = without_gated(found.paired.drop_nulls(SIDES), runs, asked.keys)
+    paired = drop_gated(found.paired.drop_nulls(SIDES), runs, asked.keys)
     paired = paired if asked.other_checks else leave_out(paired, found.others)
-    return found._replace(paired=asked.of_evals(paired))
+    return found._replace(paired=asked.add_weights(paired))
 
 
 def answer_deltas(
@@ -577,7 +577,7 @@ def answer_deltas(
     known = Known(asked, pairs)
     alone = not (joint or pooled or asked.subtracted_side or asked.weights)
     additions = Additions(known, pairs, by) if alone else None
-    counted = with_errors(values)
+    counted = errors_as_failures(values)
     failures: dict[Any, dict[str, Any]] = {}
     if not counted["value"].equals(values["value"]):
         failures = {tuple(row[name] for name in by): row for row in answer(counted)[0].to_dicts()}

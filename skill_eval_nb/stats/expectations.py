@@ -20,12 +20,12 @@ from .values import (
     RUN,
     SIDES,
     check_level,
-    in_order,
     is_table,
     join_sides,
     natural,
     rows_of_runs,
     runs_by_model,
+    sort_rows,
     statistic,
 )
 from .verdict import say_luck
@@ -378,9 +378,9 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     """
     import polars as pl
 
-    cells = in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
+    cells = sort_rows(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
     key = [*GROUP, *SIDES, "layer", "text"]
-    cells = _in_order(cells).with_columns(pl.struct(key).rle_id().alias("row"))
+    cells = _sort_cells(cells).with_columns(pl.struct(key).rle_id().alias("row"))
     found = _figures_by_row(cells, level)
     about = [*GROUP, *CHECK, *KIND, *SIDES]
     unpaired = pl.col("unpaired").list.len().cast(pl.Int64).alias("n_unpaired")
@@ -412,17 +412,17 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     >>> discrimination_by_eval(verdicts).select("eval_id", "pass_rate", "class").rows()
     [('1', 1.0, 'too little data'), ('2', 0.0, 'too little data')]
     """
-    cells = _in_order(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
+    cells = _sort_cells(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
     found = _figures_by_row(cells.with_row_index("row"), level)
     about = [*GROUP, *EVAL, *CHECK, *KIND, *SIDES]
     return found.select(*about, *FIGURES)
 
 
-def _in_order(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
+def _sort_cells(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
     """By group and comparison, then evals, then what is checked first."""
     falling = [True, False, False]
     by_text = cells.sort(CHECK, descending=falling, nulls_last=True, maintain_order=True)
-    return in_order(by_text, **dict.fromkeys(GROUP, natural), configuration=side, **evals)
+    return sort_rows(by_text, **dict.fromkeys(GROUP, natural), configuration=side, **evals)
 
 
 def _figures_by_row(cells: pl.DataFrame, level: float) -> pl.DataFrame:

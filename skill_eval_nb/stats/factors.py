@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from skill_eval_nb.text import brief, format_p, some
 
 from .comparison import TINY, Interaction, Scope, find_interaction
-from .confounds import DeltaQuestion, Facts, facts_of, is_judged, with_errors
+from .confounds import DeltaQuestion, Facts, errors_as_failures, facts_of, is_judged
 from .deltas import deltas, pair_figures
 from .pairing import pool_models
 from .values import (
@@ -118,11 +118,11 @@ def factors(
     def find_each(values: pl.DataFrame) -> dict[Any, Interaction]:
         """Whether the effect differs, by what the models have in common."""
         each = pair_figures(asked._replace(cluster=None), values).paired
-        pairs = asked.of_evals(pool_models(each, [column]))
+        pairs = asked.add_weights(pool_models(each, [column]))
         groups = pairs.group_by(keys, maintain_order=True)
         return {key: find_interaction(one, scope, level, of) for key, one in groups}
 
-    found, failed = find_each(values), find_each(with_errors(values))
+    found, failed = find_each(values), find_each(errors_as_failures(values))
     facts = facts_of(runs_of(data), GROUP)
     told: list[Row] = []
     for key, part in rows.with_row_index("at").group_by(keys):

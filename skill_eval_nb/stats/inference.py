@@ -190,7 +190,7 @@ def exact_p(sides: Sides) -> float:
     """
     weighed = [_weigh_values(scores, other) for scores, other in sides]
     many = math.prod(math.comb(len(values), k) for values, k in weighed)
-    rare = _count_tail(weighed) if many <= FEW else _on_the_grid(weighed)
+    rare = _count_tail(weighed) if many <= FEW else _tail_on_grid(weighed)
     return float(min(1.0, max(LEAST, round(2 * rare, 12))))
 
 
@@ -208,12 +208,12 @@ def least_p(sides: Sides) -> float:
     for scores, other in sides:
         ordered, k = sorted(round(value, 12) for value in (*scores, *other)), len(scores)
         whole = math.comb(len(ordered), k)
-        low *= _ways_to(ordered[:k], ordered[k - 1], ordered) / whole
-        high *= _ways_to(ordered[-k:], ordered[-k], ordered) / whole
+        low *= _count_ways(ordered[:k], ordered[k - 1], ordered) / whole
+        high *= _count_ways(ordered[-k:], ordered[-k], ordered) / whole
     return min(1.0, max(LEAST, 2 * min(low, high)))
 
 
-def _ways_to(chosen: list[float], last: float, ordered: list[float]) -> int:
+def _count_ways(chosen: list[float], last: float, ordered: list[float]) -> int:
     """In how many ways values that are equal can be chosen: of `ordered` those at one end."""
     return math.comb(ordered.count(last), chosen.count(last))
 
@@ -297,7 +297,7 @@ def _count_tail(weighed: Parts) -> float:
     return min(float((sums <= sums[0] + near).mean()), float((sums >= sums[0] - near).mean()))
 
 
-def _on_the_grid(weighed: Parts) -> float:
+def _tail_on_grid(weighed: Parts) -> float:
     """The smaller tail, every value rounded to whole steps."""
     import numpy as np
 

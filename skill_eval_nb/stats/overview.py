@@ -31,7 +31,7 @@ from .values import (
     statistic,
     values_of,
 )
-from .verdict import Answer, Both, Row, also_beyond, say_answer, word_of
+from .verdict import Answer, Both, Row, limit_by_suite, say_answer, word_of
 
 LEVEL = 0.95
 """Of the headline of a page; the others have `secondary_level`."""
@@ -60,7 +60,7 @@ def compare_scopes(
     What these evals do not bear out is not claimed of tasks like these.
     """
     rows = (deltas(data, metric, baseline, scope=scope, **how).to_dicts() for scope in SCOPES)
-    return [(these, also_beyond(these, beyond)) for these, beyond in zip(*rows, strict=True)]
+    return [(these, limit_by_suite(these, beyond)) for these, beyond in zip(*rows, strict=True)]
 
 
 def compare_page(

@@ -21,7 +21,6 @@ from .values import (
     SIDES,
     Key,
     by_model,
-    in_order,
     is_table,
     join_sides,
     natural,
@@ -30,6 +29,7 @@ from .values import (
     own_of_evals,
     remember,
     runs_of,
+    sort_rows,
 )
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def pair_evals(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
         .drop("why")
     )
     names = [*GROUP, "metric", *EVAL]
-    return in_order(paired, **dict.fromkeys(names, natural), configuration=side)
+    return sort_rows(paired, **dict.fromkeys(names, natural), configuration=side)
 
 
 def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFrame:
@@ -344,7 +344,7 @@ def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFra
         .select(*paired.columns, "models", "left_out")
     )
     order = dict.fromkeys([*ITERATION, "metric", *EVAL], natural)
-    return in_order(each, **order, configuration=side)
+    return sort_rows(each, **order, configuration=side)
 
 
 def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
@@ -385,7 +385,7 @@ def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
     ).select(paired.columns)
 
 
-def of_evals(
+def add_eval_columns(
     paired: pl.DataFrame,
     data: Any,
     *,

@@ -208,7 +208,7 @@ class PlannedSide:
     """A configuration's share in a plan.
 
     Attributes:
-        evals: the sums of its evals (see `by_eval`).
+        evals: the sums of its evals (see `sum_by_eval`).
         between: variance between evals; with `run` None that of their runs is part of it.
         run: variance between the runs of an eval, None if no eval was run twice; with
             `judge` None that of the judge is part of it.

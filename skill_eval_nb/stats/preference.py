@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.tables.columns import frame_of, like
 
 from .pairing import side
-from .values import in_order, natural
+from .values import natural, sort_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -207,7 +207,7 @@ def preference(data: Any) -> Any:
     schema |= {f"{OF_EVALS}{name}": kind for name, kind in outcomes.items()}
     schema |= dict.fromkeys(MEASURES, real) | dict.fromkeys(BIAS, whole)
     names = dict.fromkeys(SUITE, natural) | dict.fromkeys(KEYS[2:], side)
-    return like(data, in_order(pl.DataFrame(rows, schema), **names))
+    return like(data, sort_rows(pl.DataFrame(rows, schema), **names))
 
 
 def _read_comparisons(data: Any) -> pl.DataFrame:

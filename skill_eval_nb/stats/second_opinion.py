@@ -22,9 +22,9 @@ from .values import (
     MODEL,
     better,
     check_workspace,
-    in_order,
     in_polars,
     natural,
+    sort_rows,
     statistic,
 )
 from .verdict import Answer, Both, Claim, Row, in_words, say_answer
@@ -207,7 +207,7 @@ def _weigh_claim(claim: StatedClaim, compared: Sequence[Both]) -> Iterator[dict[
         yield found | {"opinion": opinion, "why": why, "settle": _say_what_settles(answer)}
 
 
-def _without_runs(claim: StatedClaim) -> dict[str, Any]:
+def _answer_without_runs(claim: StatedClaim) -> dict[str, Any]:
     """What can be said of a claim if nothing can be recomputed."""
     about = {"harness": claim.agent or None, "configuration": claim.side, "opinion": UNTOLD}
     if claim.value is None:
@@ -286,12 +286,12 @@ def second_opinion(workspace: Workspace) -> Any:
         | row
         for claim in find_claims(ws.polars("stated"))
         for row in [*_weigh_claim(claim, known[*claim.home, claim.metric])]
-        or [_without_runs(claim)]
+        or [_answer_without_runs(claim)]
     ]
     frame = pl.DataFrame(
         found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
     )
-    return in_order(frame.select(OPINED), **dict.fromkeys(ITERATION, natural))
+    return sort_rows(frame.select(OPINED), **dict.fromkeys(ITERATION, natural))
 
 
 def _of_other_skills(ws: Workspace) -> Workspace:

@@ -13,12 +13,12 @@ from .values import (
     METRICS,
     RUN,
     Key,
-    in_order,
     in_polars,
     natural,
     no_such,
     runs_by_model,
     scores_of,
+    sort_rows,
     statistic,
     values_of,
 )
@@ -91,7 +91,7 @@ def summarize(data: Any) -> Any:
         .select(*keys, "metric", *STATISTICS, "n_runs", "n_errored")
     )
     names = dict.fromkeys(GROUP, natural)
-    return in_order(summary, **names, configuration=side, metric=metric_order)
+    return sort_rows(summary, **names, configuration=side, metric=metric_order)
 
 
 def _summarize_metrics(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -227,9 +227,9 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
     )
     found = evals.join(chances, on=["n_passed", "n_runs"]).sort("k")
     order = {**dict.fromkeys(GROUP, natural), "configuration": side}
-    by_eval = in_order(found, **dict.fromkeys(EVAL, natural)).sort("k", maintain_order=True)
+    by_eval = sort_rows(found, **dict.fromkeys(EVAL, natural)).sort("k", maintain_order=True)
     columns = [*K_KEYS, *EVAL, "n_passed", "n_runs", "pass_at_k", "pass_hat_k"]
-    return in_order(by_eval, **order).select(columns)
+    return sort_rows(by_eval, **order).select(columns)
 
 
 def _pass_at_k(c: int, n: int, k: int) -> tuple[float | None, float | None]:
@@ -331,7 +331,7 @@ def outliers(
     )
     order = {name: place for place, name in enumerate(metrics)}
     groups = dict.fromkeys(GROUP, natural)
-    return in_order(found, **groups, metric=lambda name: (order[name],), configuration=side)
+    return sort_rows(found, **groups, metric=lambda name: (order[name],), configuration=side)
 
 
 def _score_outliers(values: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from skill_eval_nb.documents.evals import NO_SKILL_OPENED, find_broken_rates
 from skill_eval_nb.tables.columns import frame_of, like
 from skill_eval_nb.text import count, in_quotes
 
-from .values import cast_columns, check_level, in_order, natural, no_such
+from .values import cast_columns, check_level, natural, no_such, sort_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ QUERY_TEXTS = ("instead", "reasons", "others")
 """Lists of texts that only attempts know, a text a run."""
 
 
-def seen_of(data: Any) -> pl.DataFrame:
+def count_by_query(data: Any) -> pl.DataFrame:
     """One row a description × query: SUITE, QUERY, tags, split, COUNTS, `rate`, `odd`, QUERY_TEXTS.
 
     Queries that were asked more than once under the same description add up.
@@ -60,7 +60,7 @@ def seen_of(data: Any) -> pl.DataFrame:
     columns = getattr(data, "columns", None)
     attempts = columns is not None and "outcome" in columns
     seen = _read_attempts(data) if attempts else _queries_with_counts(data)
-    return in_order(seen, **dict.fromkeys(SUITE, natural))
+    return sort_rows(seen, **dict.fromkeys(SUITE, natural))
 
 
 def partition_queries(
@@ -69,9 +69,9 @@ def partition_queries(
     """The queries of each part with these figures, and its keys.
 
     Raises:
-        ValueError: as `seen_of`.
+        ValueError: as `count_by_query`.
     """
-    groups = seen_of(data).with_columns(figures).partition_by(keys, maintain_order=True)
+    groups = count_by_query(data).with_columns(figures).partition_by(keys, maintain_order=True)
     return [(own.select(keys).row(0, named=True), own) for own in groups]
 
 
@@ -207,7 +207,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
     plain = pl.element().str.to_lowercase().str.replace_all("[-_ ]+", " ").str.strip_chars()
     near = pl.col("tags").list.eval(plain).list.contains(NEAR_MISS)  # also of `Near-Miss`
     instead = pl.col("instead").list.eval(pl.element().mode().sort()).list.first()
-    answered = seen_of(data).select(
+    answered = count_by_query(data).select(
         *SUITE,
         "query",
         "should_trigger",
@@ -387,7 +387,7 @@ def trigger_doubts(data: Any) -> Any:
     """
     import polars as pl
 
-    groups = seen_of(data).partition_by(SUITE, maintain_order=True, as_dict=True)
+    groups = count_by_query(data).partition_by(SUITE, maintain_order=True, as_dict=True)
     measured = {key[:2] for key, own in groups.items() if own["rate"].count()}
     rows = [
         (*key, *doubt)
@@ -404,8 +404,8 @@ def _doubt_queries(queries: pl.DataFrame) -> Iterator[Doubt]:
     """What to say of one description, the worst first."""
     positives, negatives = (queries.filter(should_trigger=should) for should in (True, False))
     if queries["rate"].count():
-        yield from _one_class(positives, "no positives", "should", "recall")
-        yield from _one_class(negatives, "no negatives", "should not", "precision")
+        yield from _doubt_class(positives, "no positives", "should", "recall")
+        yield from _doubt_class(negatives, "no negatives", "should not", "precision")
         rates = queries.select("should_trigger", "rate").iter_rows()
         for name, message in find_broken_rates(rates, _why_never(positives)):
             yield name, True, message
@@ -426,7 +426,7 @@ def _say_no_results(queries: pl.DataFrame) -> str:
     return f"{what}no file has a result of theirs. Measure them first."
 
 
-def _one_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterator[Doubt]:
+def _doubt_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterator[Doubt]:
     if not own["rate"].count():
         which = "none has a run that tells" if own.height else "there are none"
         what = f"Of queries that {should} trigger {which}, so nothing is known of {figure}. "

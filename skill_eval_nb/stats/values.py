@@ -68,7 +68,7 @@ def order_iterations(runs: pl.DataFrame) -> list[str]:
     return [*(name for name in others if name not in later), *numbered, *later]
 
 
-def in_order(frame: pl.DataFrame, **keys: Callable[[str], Key]) -> pl.DataFrame:
+def sort_rows(frame: pl.DataFrame, **keys: Callable[[str], Key]) -> pl.DataFrame:
     """`frame` sorted by the named text columns, each by its own key, nulls last."""
     import polars as pl
 
@@ -373,14 +373,14 @@ def values_of(data: Any, *metrics: str) -> pl.DataFrame:
         for metric, name in asked.items():
             if metric not in known:
                 raise no_such("metric", name, [*there, *known])
-        filled = with_unscored(scores.filter(pl.col("metric").is_in(list(asked))), runs)
+        filled = add_unscored(scores.filter(pl.col("metric").is_in(list(asked))), runs)
         order = pl.DataFrame({"metric": list(asked)})
         together = order.join(filled, on="metric", maintain_order="left_right")
         found.append(together.select(filled.columns))
     return pl.concat(found, how="diagonal")
 
 
-def with_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+def add_unscored(scores: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """`scores`, and a null for each run of an eval that was scored if this run was not.
 
     `runs` have MODEL as `by_model` gives it.
@@ -486,7 +486,7 @@ def list_models(runs: pl.DataFrame) -> list[Model]:
     return [tuple(zip(names, row, strict=True)) for row in order]
 
 
-def of_model(runs: pl.DataFrame, model: Model) -> pl.DataFrame:
+def select_model(runs: pl.DataFrame, model: Model) -> pl.DataFrame:
     """The runs of a model; all if nothing tells models apart."""
     import polars as pl
 

@@ -16,9 +16,9 @@ from .values import (
     METRICS,
     RUBRIC,
     check_level,
-    in_order,
     judged_scores,
     natural,
+    sort_rows,
     statistic,
     values_of,
 )
@@ -71,7 +71,7 @@ def dimension() -> pl.Expr:
     return pl.when(metric.str.starts_with(RUBRIC)).then(name).alias("dimension")
 
 
-def by_run(judgings: pl.DataFrame) -> pl.DataFrame:
+def sum_by_run(judgings: pl.DataFrame) -> pl.DataFrame:
     """Each run's scores: CELL, EVAL, `n`, their `mean`, and `within`, squares around it."""
     import polars as pl
 
@@ -84,8 +84,8 @@ def by_run(judgings: pl.DataFrame) -> pl.DataFrame:
     ).drop("run")
 
 
-def by_eval(runs: pl.DataFrame) -> pl.DataFrame:
-    """The sums over each eval of what `by_run` gives: CELL, EVAL and those below.
+def sum_by_eval(runs: pl.DataFrame) -> pl.DataFrame:
+    """The sums over each eval of what `sum_by_run` gives: CELL, EVAL and those below.
 
     With n_j the scores of run j, n their sum, and m_j the run's mean:
 
@@ -130,7 +130,7 @@ how many of these another scored, too; the offset's squared standard error by th
 
 
 def remove_severity(judgings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Runs as `by_run` has them, without the severity of their judges.
+    """Runs as `sum_by_run` has them, without the severity of their judges.
 
     And their cells with JUDGED, and a row a cell × `judge` with SEVERITY_OF.
 
@@ -265,7 +265,7 @@ def mean_squares(evals: pl.DataFrame, n_cells: int, judges: Array) -> MeanSquare
     """The mean squares of cells.
 
     Args:
-        evals: what `by_eval` gives, with the number of its cell as `cell`.
+        evals: what `sum_by_eval` gives, with the number of its cell as `cell`.
         n_cells: how many cells there are.
         judges: for each cell the judges' sum of squares, its degrees of freedom and its
             factor (see `Panel`); 0 where judges are not crossed with runs.
@@ -387,7 +387,7 @@ class Estimated:
         cells: a row a cell, in the order people read: CELL, n_evals, n_runs, n_judgings (null
             for figures of runs), `judged` (a judge had a part in the figure), JUDGED (null with
             one judge).
-        evals: what `by_eval` gives, with the row of its cell as `cell`.
+        evals: what `sum_by_eval` gives, with the row of its cell as `cell`.
         found: the mean squares, in the order of the cells.
         judges: a row a cell × judge that shares outputs with another: CELL, judge, SEVERITY_OF.
     """
@@ -403,7 +403,7 @@ def estimate_components(judgings: pl.DataFrame) -> Estimated:
     import polars as pl
 
     runs, crossed, each = _adjusted_runs(judgings)
-    evals = by_eval(runs)
+    evals = sum_by_eval(runs)
     rubric, metrics = pl.col("metric").str.starts_with(RUBRIC), judgings["metric"].unique()
     cells = (
         judgings.group_by(CELL)
@@ -422,7 +422,7 @@ def estimate_components(judgings: pl.DataFrame) -> Estimated:
         )
     )
     names = dict.fromkeys(GROUP, natural)
-    cells = in_order(cells, **names, configuration=side, metric=metric_order)
+    cells = sort_rows(cells, **names, configuration=side, metric=metric_order)
     numbers = cells.select(CELL).with_row_index("cell")
     evals = evals.join(numbers, on=CELL, nulls_equal=True, maintain_order="left")
     judges = cells.select(pl.col(JUDGED).fill_null(0)).to_numpy()
@@ -437,9 +437,9 @@ def _adjusted_runs(judgings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, 
     if several.is_empty():
         keys = dict.fromkeys(CELL, pl.String)
         cells = pl.DataFrame(schema=keys | dict.fromkeys(JUDGED, pl.Float64))
-        return by_run(judgings), cells, pl.DataFrame(schema=keys | {"judge": str} | SEVERITY_OF)
+        return sum_by_run(judgings), cells, pl.DataFrame(schema=keys | {"judge": str} | SEVERITY_OF)
     runs, cells, each = remove_severity(judgings.join(several, on=CELL, nulls_equal=True))
-    others = by_run(judgings.join(runs, on=CELL, how="anti", nulls_equal=True))
+    others = sum_by_run(judgings.join(runs, on=CELL, how="anti", nulls_equal=True))
     return pl.concat([runs, others]), cells, each
 
 
@@ -526,7 +526,7 @@ def component_bounds(found: MeanSquares, level: float) -> tuple[Array, Array]:
     """Lower and upper bounds of every component, at least 0; cells × 4."""
     import numpy as np
 
-    low, high = _of_squares(found, level)
+    low, high = _square_intervals(found, level)
     bounds = _combine_intervals(found.unmix, found.ms, low, high)
     return np.maximum(bounds[0], 0), np.maximum(bounds[1], 0)
 
@@ -539,7 +539,7 @@ def share_bounds(found: MeanSquares, level: float) -> tuple[Array, Array]:
     """
     import numpy as np
 
-    squares = _of_squares(found, level)
+    squares = _square_intervals(found, level)
     whole = found.unmix[:, : len(NESTED)].sum(axis=1, keepdims=True)
 
     def bound(side: int) -> Array:
@@ -554,7 +554,7 @@ def share_bounds(found: MeanSquares, level: float) -> tuple[Array, Array]:
     return bound(0), bound(1)
 
 
-def _of_squares(found: MeanSquares, level: float) -> tuple[Array, Array]:
+def _square_intervals(found: MeanSquares, level: float) -> tuple[Array, Array]:
     """The interval of each expected mean square; 0 to 0 if there is none."""
     import numpy as np
     from scipy import special

@@ -258,7 +258,7 @@ def say_next_steps(suite: Row, beyond: Row) -> list[tuple[str, Row]]:
     return [(f"{what}: {lower_first(step)}", row) for what, step, row in steps if step]
 
 
-def also_beyond(these: Row, beyond: Row) -> Row:
+def limit_by_suite(these: Row, beyond: Row) -> Row:
     """The row about tasks like these, which claims nothing that these evals do not bear out.
 
     Other evals only add to what is uncertain on these: where the runs alone can explain a
@@ -266,7 +266,7 @@ def also_beyond(these: Row, beyond: Row) -> Row:
     holds 0. If these evals have too few runs to say anything, the row stays as it is.
 
     >>> row = {"verdict": "helps", "p": 0.03, "low": 0.1, "high": 0.3, "reason": "+20 pp."}
-    >>> found = also_beyond({**row, "verdict": "unclear", "p": 0.2}, row)
+    >>> found = limit_by_suite({**row, "verdict": "unclear", "p": 0.2}, row)
     >>> found["verdict"], found["p"], found["low"], found["reason"]
     ('unclear', 0.2, 0.0, 'Not clear on these evals, and so not beyond them: +20 pp.')
     """
@@ -329,7 +329,7 @@ class _Sentence:
         adjusted = "" if alone else ", once the other figures are allowed for,"
         of = self._evals() if found.scope == "population" else self._count_runs()
         clearest = f"the clearest result that {of} with these values could give{adjusted}"
-        return f"{self.figures()}; even {clearest} {say_luck(least)}{self._asked_for()}"
+        return f"{self.figures()}; even {clearest} {say_luck(least)}{self._say_alpha()}"
 
     def _few_runs(self) -> str:
         runs, other = self.found.runs
@@ -341,10 +341,10 @@ class _Sentence:
         found = self.found
         n, unit = (found.n_evals, "eval") if found.families is None else (found.families, "family")
         differ = f"{found.moved} of {count(n, unit)} differ between the sides"
-        takes = f"a claim about {TASKS} takes {fewest_moved(found.level)}{self._asked_for()}"
+        takes = f"a claim about {TASKS} takes {fewest_moved(found.level)}{self._say_alpha()}"
         return f"{self.much} on {self._evals()}: {differ}, and {takes}"
 
-    def _asked_for(self) -> str:
+    def _say_alpha(self) -> str:
         """The alpha, if it is not the usual one."""
         alpha = 1 - self.found.level
         return f" (p ≤ {figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""

@@ -394,7 +394,7 @@ def faults_of(queries: Sequence[Query]) -> list[str]:
     return faults
 
 
-def reached_from(runner: Executor | None, model: str | None) -> Connection:
+def default_connection(runner: Executor | None, model: str | None) -> Connection:
     """How the model is reached by default: through the executor's stand-in, if it has one."""
     stand_in = getattr(runner, "stand_in", None)
     return reached_by(filter(None, [model])) if stand_in is None else Connection(stand_in=stand_in)
@@ -669,7 +669,7 @@ def measure(
     worker = worker_of(runner, model, stand_in, faults, name="model")
     known = prices or load_prices()
     faults += find_unpriced([worker], known, budget_usd)
-    reached = connection or reached_from(runner, worker)
+    reached = connection or default_connection(runner, worker)
     calls = runner is not None and not dry_run and calls_models(runner)
     if calls and (why := reached.why_not()):
         faults.append(why)

@@ -40,7 +40,7 @@ from skill_eval_nb.workspace import PathLike, write_atomic
 
 from .attempt import Query, SkillSet, read_offer, short_hash
 from .describe import MOST, faults_of, with_description
-from .measurement import CostRange, Measured, Price, QueryOutcome, measure, reached_from
+from .measurement import CostRange, Measured, Price, QueryOutcome, default_connection, measure
 from .search import (
     KEPT,
     NOTHING,
@@ -603,7 +603,7 @@ def optimise(
     )
     priced = measuring(dealt, dry_run=True, budget_usd=budget_usd, series=PRICED)
     proposer = proposer_model or priced.model
-    reached = connection or reached_from(runner, proposer)
+    reached = connection or default_connection(runner, proposer)
     faults += find_unpriced([proposer], known, budget_usd)
     if not dry_run and (why := reached.why_not()):
         faults.append(why)

@@ -205,14 +205,14 @@ def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
     return document, [f"{file}: {fault.where}: {fault.message}" for fault in wrong]
 
 
-def for_several(query: TriggerQuery) -> bool:
+def is_for_several(query: TriggerQuery) -> bool:
     """Whether a row says which skill should be picked up, and not whether one should."""
     return query.should_trigger is None and query.expected is not None
 
 
 def _label_of(query: TriggerQuery, skill: str | None) -> bool | None:
     expected = (query.expected or "").strip()
-    if not for_several(query):
+    if not is_for_several(query):
         return query.should_trigger
     return expected == skill if expected.casefold() not in NONE else False
 
@@ -221,7 +221,7 @@ def _say_unlabelled(
     queries: Sequence[TriggerQuery], labels: Sequence[bool | None], skill: str | None
 ) -> str | None:
     """The message if it is unknown whether a query should trigger."""
-    expected = {(query.expected or "").strip() for query in queries if for_several(query)}
+    expected = {(query.expected or "").strip() for query in queries if is_for_several(query)}
     named = sorted(name for name in expected if name.casefold() not in NONE)
     if named and skill not in expected:
         return f"is a set for several skills ({some(named, 20)}): give one of them as `skill`"
@@ -264,7 +264,7 @@ def _read_existing(file: Path) -> TriggerSet:
     document, faults = read_set(file)
     if faults:
         raise Refused([f"{fault}; correct it before it is written to" for fault in faults])
-    if any(map(for_several, document.queries)):
+    if any(map(is_for_several, document.queries)):
         raise refuse(
             f"{file} names the `expected` skill of each query, for several skills: write the "
             "queries of one to another file"
@@ -352,7 +352,7 @@ ORDER += ("twice", "nearly twice", "gives away", "few")
 
 
 def _doubt_all(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDoubt]:
-    for same in _by_words(queries):
+    for same in _group_by_words(queries):
         if len({query.should_trigger for query in same}) > 1:
             what = f"{in_quotes(same[0].query)} should trigger and should not. "
             yield _doubt("contradiction", what + "One of the two is wrong: remove it.", same)
@@ -379,7 +379,7 @@ def _doubt_class(own: Sequence[Query], verb: str, figure: str) -> Iterator[Query
         what = f"There is no query that {verb} trigger: nothing can be known of {figure}. "
         name = "no positives" if verb == "should" else "no negatives"
         yield QueryDoubt(name, what + "Add some, mainly near misses.")
-    for same in _by_words(own):
+    for same in _group_by_words(own):
         if len(same) > 1:
             what = f"{in_quotes(same[0].query)} is there {len(same)} times, and counts as often. "
             yield _doubt("twice", what + "Keep one.", same)
@@ -410,7 +410,7 @@ def _link_groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     return sorted(map(sorted, found))
 
 
-def _by_words(queries: Sequence[Query]) -> list[list[Query]]:
+def _group_by_words(queries: Sequence[Query]) -> list[list[Query]]:
     """Queries with the same words, together; those without any are left out."""
     found: defaultdict[str, list[Query]] = defaultdict(list)
     for query in queries:

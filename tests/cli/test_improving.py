@@ -81,7 +81,7 @@ def test_applying_shows_the_diff_and_writes_after_a_yes(
     drafts.append(made.draft("expectations", "New", evals=["9"]))
     command = ["improve", "apply", write_drafts(tmp_path / "drafts.json", drafts), path, *options]
     before = path.read_bytes()
-    monkeypatch.setattr(improving, "_at_a_terminal", lambda: answer is not None)
+    monkeypatch.setattr(improving, "_is_at_terminal", lambda: answer is not None)
     result = run(*command, typed=answer)
     assert result.exit_code == 1
     assert "is refused: there is no eval `9`" in result.stderr

@@ -18,8 +18,8 @@ from skill_eval_nb.improving.rules import (
     add_missed,
     drop_useless,
     evidence_of,
-    of_rubric,
     reword_unsteady,
+    sharpen_rubrics,
 )
 from skill_eval_nb.improving.values import REMARK, key_of, read_drafts
 from skill_eval_nb.models.ask import BadAnswer
@@ -173,7 +173,7 @@ def scored(**scores: Any):
 def test_missing_anchors_quote_runs_of_that_score(tmp_path: Path) -> None:
     dimension = {"id": "Q1", "name": "tone", "description": "How it sounds", "scoring": {"3": "x"}}
     more = scored(tone=lambda name, side, run: {1: 2, 2: 4, 3: 5}[run])
-    (one,) = of_rubric(look(world(tmp_path, [], dimensions=(dimension,), more=more, evals=2)))
+    (one,) = sharpen_rubrics(look(world(tmp_path, [], dimensions=(dimension,), more=more, evals=2)))
     assert (one.kind, one.part, one.target, one.missing) == ("sharpen", "dimensions", "Q1", ())
     assert one.new[0]["scoring"] == {
         "1": "“It is a 2, as tone goes” (eval-1)",
@@ -188,7 +188,7 @@ def test_a_dimension_that_never_differs_weighs_less(tmp_path: Path) -> None:
     tone = {"name": "tone", "description": "d", "scoring": anchors, "weight": 3.0}
     more = scored(tone=lambda *_: 4, depth=lambda name, side, run: run)
     both = (tone, tone | {"name": "depth"})
-    (one,) = of_rubric(look(world(tmp_path, [], dimensions=both, more=more, evals=2)))
+    (one,) = sharpen_rubrics(look(world(tmp_path, [], dimensions=both, more=more, evals=2)))
     assert (one.target, one.new) == ("tone", (tone | {"weight": 1.5},))
 
 

@@ -20,12 +20,12 @@ from skill_eval_nb.stats.values import (
     RUN,
     Model,
     headline_of,
-    in_order,
     list_models,
     natural,
     no_such,
-    of_model,
     order_iterations,
+    select_model,
+    sort_rows,
     values_of,
 )
 from skill_eval_nb.stats.verdict import Row
@@ -166,7 +166,7 @@ def _suite_of(
     compared = tuple(sorted(_compared_iterations(own), key=names.index))
     distinct = list_models(own)
     last = set(compared[-1:])
-    best = [model for model in distinct if _compared_iterations(of_model(own, model)) & last]
+    best = [model for model in distinct if _compared_iterations(select_model(own, model)) & last]
     return SkillRuns(
         workspace=workspace,
         skill=skill,
@@ -447,7 +447,7 @@ def runs_of(ws: Workspace, choice: Choice, clicked: Selection | None) -> pl.Data
         return order_runs(of_path(runs, clicked.path))
     evals = choice.evals or None
     runs = _within(runs, iteration=choice.iterations, configuration=choice.sides, eval_id=evals)
-    runs = of_model(runs, choice.model)
+    runs = select_model(runs, choice.model)
     return order_runs(runs if clicked is None else _narrow_runs(ws, runs, clicked))
 
 
@@ -488,7 +488,7 @@ def verdicts_of(ws: Workspace, check: tuple[str, str]) -> pl.DataFrame:
 def order_runs(runs: pl.DataFrame) -> pl.DataFrame:
     """Runs in the order in which people read them."""
     keys = dict.fromkeys(("iteration", "eval_id", "eval_name"), natural)
-    return in_order(runs.sort("run_number"), **keys, configuration=side)
+    return sort_rows(runs.sort("run_number"), **keys, configuration=side)
 
 
 def _narrow_runs(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.DataFrame:
