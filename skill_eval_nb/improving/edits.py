@@ -401,7 +401,7 @@ class _Style:
                 self.names.setdefault((type(document), name), key)
 
     def field_name(self, kind: type[Document], name: str) -> str:
-        """The name of a field: as the first has it, else as the dialect has it."""
+        """The name of a field: as the first item of its kind spells it, else the dialect's."""
         usual = DIALECTS.get(self.dialect, {}).get(name, name)
         return self.names.get((kind, name), usual)
 

@@ -93,7 +93,7 @@ class Gate(Shown):
         return max(self.findings, key=lambda of: (order(of.end), of.figures.get("missed") or 0))
 
     def end_of(self, finding: Finding) -> int:
-        """What a finding alone ends with, as `fail_on` has it."""
+        """The exit code for this finding alone, under `fail_on`."""
         if finding.end == CANNOT_TELL:
             return REGRESSION if "cannot-tell" in self.fail_on else CANNOT_TELL
         return finding.end if finding.kind in self.fail_on else PASSED

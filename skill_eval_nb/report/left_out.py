@@ -173,7 +173,7 @@ def list_audit(measured: IterationFigures) -> Iterator[Part]:
 
 
 def audit_parts(ws: Workspace) -> Iterator[Part]:
-    """The audit of what stands in a workspace."""
+    """The audit of the figures that a workspace states."""
     rows = stats.audit(ws).to_dicts()
     if not rows:
         return
@@ -212,7 +212,7 @@ OPINION = "Second opinion"
 
 
 def opinion_parts(ws: Workspace) -> Iterator[Part]:
-    """The second opinion of what stands in a workspace."""
+    """The second opinion on the claims that a workspace states."""
     rows = stats.second_opinion(ws).to_dicts()
     claims = [row for row in rows if row["claimed"] is not None]
     if not claims:
@@ -244,7 +244,7 @@ def _name_claim(row: Row, *, several: bool) -> str:
 
 
 def _show_figures(row: Row) -> tuple[str, ...]:
-    """The claimed difference; that of the runs with its interval and p."""
+    """The claimed difference, and the one from the runs with its interval and p."""
     both = (difference(row[name], row["metric"]) for name in ("claimed", "estimate"))
     return *both, interval(row), p_value(row["p"])
 

@@ -79,7 +79,7 @@ Part = Paragraph | Bullets | Table | Picture
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, what stands below it, and the sections inside it."""
+    """A heading, the parts below it, and the sections inside it."""
 
     heading: str
     parts: tuple[Part, ...] = ()
@@ -362,7 +362,7 @@ def _figures_as_stated(place: Slice, part: Workspace) -> IterationFigures:
 
 
 def _order_sides(names: Iterable[str], baseline: str | None) -> tuple[str, ...]:
-    """`with_skill` first, the baseline last, the others between as they come."""
+    """`with_skill` first, the baseline last, the others between them in the given order."""
     return tuple(
         sorted(dict.fromkeys(names), key=lambda name: (name == baseline, name != "with_skill"))
     )
@@ -423,7 +423,7 @@ def figure(value: float | None, metric: str) -> str:
 
 
 def difference(value: float | None, metric: str) -> str:
-    """A difference in its unit, with its sign; that of two rates in percentage points.
+    """A difference in its unit, with its sign; between two rates, in percentage points.
 
     >>> difference(0.5, "pass_rate"), difference(-1700, "tokens"), difference(0, "time_seconds")
     ('+50 pp', '−1,700', '0.0 s')

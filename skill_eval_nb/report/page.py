@@ -133,7 +133,7 @@ def _audits(ws: Workspace, every: Sequence[Reported]) -> Iterator[Section]:
 
 
 def _section_of(measured: IterationFigures) -> Section:
-    """What stands first, then the sections that have something to say."""
+    """The opening parts, then the sections that have something to say."""
     sections = (section(heading, parts(measured)) for heading, parts in SECTIONS.items())
     return section(
         heading_of(measured), opening_parts(measured), (part for part in sections if part.parts)

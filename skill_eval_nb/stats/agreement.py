@@ -264,7 +264,7 @@ class Raters:
 
 
 def pair_raters(data: Any, human: Any = None) -> list[Raters]:
-    """Every comparison that the scores allow, those of a judge against itself first.
+    """Every pair of raters that the scores allow, a judge against itself first.
 
     Args:
         data: a `Workspace` or a table of rubric scores (polars or pandas).

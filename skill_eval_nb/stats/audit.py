@@ -276,7 +276,7 @@ HAIR = 1e-9
 
 
 def compare_stated(stated: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
-    """`stated` beside the figures: recomputed, PARTS, difference and agrees.
+    """`stated` with the recomputed figures: recomputed, PARTS, difference and agrees.
 
     Where a delta could be meant between several sides, the nearest is taken.
     """

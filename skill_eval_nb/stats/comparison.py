@@ -357,7 +357,7 @@ WHERE = {"suite": "these evals", "population": "tasks like these"}
 
 
 def flip_jointly(vectors: Array) -> list[float]:
-    """The p of each column's mean, adjusted for the others; the smallest is that of them all.
+    """The p of each column's mean, adjusted for the others; the smallest holds for all of them.
 
     The signs of whole rows are flipped, so that columns that go together are not paid for twice.
     A column's p is the share of flips in which the largest t of any column, |mean| / (SD / √n),

@@ -345,7 +345,7 @@ CONFOUNDS: tuple[Callable[[Compared], str | None], ...] = (
 
 
 def find_confounds(compared: Compared) -> tuple[list[str], bool]:
-    """What may turn the verdict of a row, in sentences; whether it has none because of them."""
+    """What may change the verdict of a row, in sentences; whether it has no verdict for that."""
     said = [sentence for name in CONFOUNDS if (sentence := name(compared)) is not None]
     return said, have_no_judge_in_common(compared) or have_no_checks_in_common(compared)
 
@@ -495,7 +495,7 @@ class DeltaQuestion(NamedTuple):
 
 
 class Known:
-    """What is known of the sides of all rows, for what may turn their verdicts.
+    """What is known about the sides of all rows: it tells what may change their verdicts.
 
     Attributes:
         asked: what is asked of them.

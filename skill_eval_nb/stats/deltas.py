@@ -558,7 +558,7 @@ def pair_figures(asked: DeltaQuestion, values: pl.DataFrame) -> Pairs:
 def answer_deltas(
     asked: DeltaQuestion, values: pl.DataFrame, *, joint: bool = False
 ) -> pl.DataFrame:
-    """A row a metric and comparison, with what may turn its verdict, and `designs`.
+    """One row per metric and comparison, with what may change its verdict, and `designs`.
 
     `joint` metrics are adjusted together.
     """

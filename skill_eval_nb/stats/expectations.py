@@ -51,7 +51,7 @@ def repeats_needed(level: float) -> int:
 
 
 def class_of(level: float) -> pl.Expr:
-    """The class, from the columns that `discrimination` has by then.
+    """The class of an expectation, from the columns that `discrimination` has worked out.
 
     `surplus` is how many more passes the first side has than if its runs were drawn at
     random from those of both sides, eval by eval; `apart` the mean square of the evals'
@@ -282,7 +282,7 @@ def _merge_checks(counted: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sides_or_baseline(runs: pl.DataFrame, baseline: str | None) -> pl.DataFrame:
-    """What `choose_sides` gives; a baseline that nothing is compared with stands alone."""
+    """What `choose_sides` gives; a baseline without a counterpart is a row of its own."""
     import polars as pl
 
     alone = pl.col("configuration").is_null()
@@ -426,7 +426,7 @@ def _sort_cells(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
 
 
 def _figures_by_row(cells: pl.DataFrame, level: float) -> pl.DataFrame:
-    """The FIGURES of each `row` of cells, and its keys, which are those of its first cell."""
+    """The FIGURES of each `row` of cells, with the keys of its first cell."""
     import polars as pl
 
     level = check_level(level)

@@ -161,7 +161,7 @@ def _add_answer(
 def _word_answer(
     rows: Sequence[Row], found: Interaction, failed: Interaction, facts: Facts
 ) -> tuple[bool | None, str]:
-    """Whether the effect differs, and the sentence to it, with what may turn it.
+    """Whether the effect differs, and a sentence that says so, with what may change it.
 
     Args:
         rows: of the models, as `deltas` has them.

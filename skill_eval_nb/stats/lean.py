@@ -372,7 +372,7 @@ ERRORS_FIRST = "Run those again that errored: they decide."
 
 
 class Additions:
-    """What stands beside verdicts: what the evals lean to, and what would decide it.
+    """What is shown next to verdicts: what the evals lean to, and what would decide it.
 
     Of figures that are no mean over models, and no difference of differences.
     """

@@ -104,7 +104,7 @@ COMPARISON = [*GROUP, *SIDES, "metric"]
 
 
 def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> pl.DataFrame:
-    """A row a comparison × look: that of `answer` on the first runs, at the level of the look.
+    """One row per comparison and look: `answer` on the first runs, at the level of the look.
 
     With `look`; `alpha`, what earlier looks passed on included; `decides`; `stands`, whether this
     is the look that the verdict is of: the one that decided, else the last. Both, and the figures,

@@ -109,7 +109,7 @@ def _summarize_metrics(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame
 
 
 def metric_order(metric: str) -> Key:
-    """A sorting key for metrics: those of ORDER first and as there, then the others by name."""
+    """A sorting key for metrics: first those in ORDER, in that order, then the others by name."""
     known = metric in ORDER
     return (not known, ORDER.index(metric) if known else natural(metric))
 

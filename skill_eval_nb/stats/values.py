@@ -23,7 +23,7 @@ Key = tuple[Any, ...]
 
 
 def read_time(stamp: str | None) -> datetime | None:
-    """An ISO 8601 time, that of UTC if it names no zone; None for what is no such time."""
+    """An ISO 8601 time, taken as UTC if it names no zone; None for anything else."""
     try:
         time = datetime.fromisoformat(stamp or "")
     except ValueError:
@@ -140,7 +140,7 @@ WORTH_OF_BASELINE = 0.05
 
 
 def unit_of(metric: str) -> str:
-    """The unit of a metric; that of a rubric dimension is 1-5.
+    """The unit of a metric; for a rubric dimension it is 1-5.
 
     >>> unit_of("tokens"), unit_of("rubric:clarity")
     ('tokens', '1-5')
@@ -224,7 +224,7 @@ def _rows_with(keys: Mapping[str, str], found: Any) -> Any:
 
 
 def in_polars(data: Any) -> Any:
-    """The same, of which statistics give polars; they are those of the same `Workspace`."""
+    """The same data with polars as its backend, so that statistics give polars."""
     import narwhals as nw
 
     if is_table(data):
@@ -275,7 +275,7 @@ def runs_of(data: Any) -> pl.DataFrame:
 
 @remember
 def _number_iterations(data: Any) -> pl.DataFrame:
-    """Where each iteration stands among those of its skill: ITERATION, place."""
+    """The place of each iteration among the iterations of its skill: ITERATION, place."""
     import polars as pl
 
     rows = [
@@ -540,7 +540,7 @@ def secondary_metrics(data: Any) -> list[str]:
 
 
 def secondary_level(level: float) -> float:
-    """The level of what stands below a headline of this level."""
+    """The level for secondary metrics, where the headline has this level."""
     return 1 - (1 - level) / STRICTER
 
 

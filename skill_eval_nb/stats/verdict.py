@@ -117,7 +117,7 @@ def sentence(word: str | None, metric: str, who: str, where: str) -> str:
 
 
 def word_of(word: str | None, metric: str) -> str | None:
-    """A verdict in a table, beside its metric.
+    """A verdict as a table shows it, next to its metric.
 
     >>> word_of("hurts", "tokens"), word_of("hurts", "pass_rate")
     ('uses more tokens', 'hurts')
@@ -259,7 +259,7 @@ def say_next_steps(suite: Row, beyond: Row) -> list[tuple[str, Row]]:
 
 
 def limit_by_suite(these: Row, beyond: Row) -> Row:
-    """The row about tasks like these, which claims nothing that these evals do not bear out.
+    """The row about tasks like these, without a claim that these evals do not support.
 
     Other evals only add to what is uncertain on these: where the runs alone can explain a
     difference, a claim beyond them is luck. Then p is the larger of the two, and the interval

@@ -483,7 +483,7 @@ class Measurement:
         return sum(costs.get(key, 0.0) for key in self.planned)
 
     def build_result(self, status: Status, message: str, price: Price) -> Measured:
-        """The result; `price` is that of the attempts that were missing at the start."""
+        """The result; `price` is what the attempts missing at the start may cost."""
         offered, model = self.setting.offered, self.setting.model
         why = WHY.get(status)
         return Measured(
