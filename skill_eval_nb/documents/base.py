@@ -80,7 +80,7 @@ class Origin:
     unwritten: dict[str, Any]
 
 
-def remember(document: Document, origin: Origin) -> None:
+def attach_origin(document: Document, origin: Origin) -> None:
     """Keep beside a document's fields where it came from; it is not written to files."""
     vars(document)["origin"] = origin
 
@@ -119,7 +119,7 @@ def _dump_document(document: Document) -> Any:
     out: dict[str, Any] = {}
     for field in struct_fields(type(document)):
         value = getattr(document, field.name)
-        if not at_default(value, field) or (origin and field.name in origin.keys.values()):
+        if not is_default(value, field) or (origin and field.name in origin.keys.values()):
             out[field.encode_name] = dump(value)
     if origin is None:
         return out
@@ -149,7 +149,7 @@ def struct_fields(document: type[Document]) -> tuple[msgspec.structs.FieldInfo, 
     return msgspec.structs.fields(document)
 
 
-def at_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
+def is_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
     """Whether a field has the value that it has if nothing is given."""
     if field.default is not msgspec.NODEFAULT:
         return type(value) is type(field.default) and bool(value == field.default)
@@ -223,7 +223,7 @@ def looked_for(document: type[Document]) -> dict[str, Declared]:
 
 
 @lru_cache(maxsize=65536)  # the same keys come again in every file, and many times in a large one
-def plainly(key: str) -> str:
+def plain_key(key: str) -> str:
     """A key without case, underscores and blanks: caseId, case_id and Case ID are the same."""
     return re.sub(r"[\W_]+", "", key).lower()
 
@@ -232,8 +232,8 @@ def objects(raw: Any, *names: str) -> list[dict[str, Any]]:
     """The objects of the first list under one of `names` (or of `raw`, if it is a list)."""
     found = raw if isinstance(raw, list) else None
     if isinstance(raw, dict):
-        lists = {plainly(key): value for key, value in raw.items()}
-        wanted = (plainly(name) for name in names)
+        lists = {plain_key(key): value for key, value in raw.items()}
+        wanted = (plain_key(name) for name in names)
         found = next((lists[name] for name in wanted if isinstance(lists.get(name), list)), None)
     return [item for item in found or [] if isinstance(item, dict)]
 
@@ -313,10 +313,10 @@ class Fault:
     lost: bool = True
 
 
-def anywhere(where: str) -> str:
+def mask_positions(where: str) -> str:
     """A JSON path with `[*]` for every position in a list.
 
-    >>> anywhere("$.runs[3].expectations[0]")
+    >>> mask_positions("$.runs[3].expectations[0]")
     '$.runs[*].expectations[*]'
     """
     return re.sub(r"\[\d+\]", "[*]", where)
@@ -346,7 +346,7 @@ class Faults(list[Fault]):
         """
         groups: dict[tuple[str, str, str, str], list[Fault]] = {}
         for fault in self:
-            where = anywhere(fault.where)
+            where = mask_positions(fault.where)
             own = fault.message if where == fault.where else ""
             key = (fault.code, where, fault.severity, own)
             groups.setdefault(key, []).append(fault)

@@ -85,7 +85,7 @@ class NotJSON(ValueError):
     """The bytes are not JSON, and have no single reasonable reading as JSON."""
 
 
-def strict(data: bytes) -> Any:
+def parse_strict(data: bytes) -> Any:
     """The value of strict JSON, fast; None of anything else, which `parse` may know how to read."""
     try:
         return msgspec.json.decode(data)
@@ -145,10 +145,10 @@ def read_as_text(data: bytes, faults: Faults) -> str:
 
 def parse_lines(data: bytes, faults: Faults) -> Iterator[Any]:
     """The values of a JSONL file, one a line; a line that is not JSON is a fault, and left out."""
-    if strict(data.split(b"\n", 1)[0]) is None:
+    if parse_strict(data.split(b"\n", 1)[0]) is None:
         data = read_as_text(data, faults).encode("utf-8", "surrogatepass")
     for number, line in enumerate(data.splitlines(), 1):
-        value = strict(line)
+        value = parse_strict(line)
         if value is None and line.strip():
             try:
                 value = parse(line, faults)
@@ -179,7 +179,7 @@ def _parse_text(text: str, faults: Faults) -> Any:
         notes.append(f"{name} read as null")
 
     first: json.JSONDecodeError | None = None
-    for strict, repaired, done in _readings(text):
+    for strict, repaired, done in _try_readings(text):
         notes.clear()
         decoder = json.JSONDecoder(
             object_pairs_hook=pairs, parse_constant=read_as_null, strict=strict
@@ -221,7 +221,7 @@ def _cut_below(value: Any) -> bool:
     return cut
 
 
-def _readings(text: str) -> Iterator[tuple[bool, str, list[str]]]:
+def _try_readings(text: str) -> Iterator[tuple[bool, str, list[str]]]:
     """Ever more tolerant readings: strict or not, the text, and what was done to it."""
     yield True, text, []
     raw = ["raw control characters in strings"]

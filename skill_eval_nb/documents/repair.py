@@ -18,12 +18,12 @@ from .base import (
     Document,
     Faults,
     Origin,
+    attach_origin,
     dump,
     fields_of,
     looked_for,
     origin_of,
-    plainly,
-    remember,
+    plain_key,
     struct_of,
     unwrap,
 )
@@ -90,9 +90,9 @@ def mend(raw: Any, document: type[D]) -> tuple[D, Faults]:
     if is_too_large(raw):
         faults.add("error", "too-large", "$", TOO_LARGE)
     else:
-        value = _struct(raw, struct_of(document), "$", faults)
+        value = _read_struct(raw, struct_of(document), "$", faults)
     if value is UNUSABLE:
-        value = _struct({}, struct_of(document), "$", Faults())
+        value = _read_struct({}, struct_of(document), "$", Faults())
     return value, faults
 
 
@@ -100,7 +100,7 @@ HOLDING = (inspect.ListType, inspect.DictType, inspect.StructType)
 """Without a field of these kinds, whatever stands elsewhere in its place was not read."""
 
 
-def _struct(
+def _read_struct(
     raw: Any, kind: inspect.StructType, where: str, faults: Faults, _: str | None = None
 ) -> Any:
     document = cast("type[Document]", kind.cls)
@@ -118,7 +118,7 @@ def _struct(
             values[name] = found
             continue
         place = where if bare else f"{where}.{key}"
-        value = _value(found, field.inner, place, faults, field.unit)
+        value = _read_value(found, field.inner, place, faults, field.unit)
         if value is UNUSABLE:
             value = _blank(field)
         values[name] = value
@@ -142,7 +142,7 @@ def _struct(
         values[name] = value
         unwritten[name] = dump(value)
     instance = document(**{fields[name].field.name: value for name, value in values.items()})
-    remember(instance, Origin(raw, keys, converted, unwritten))
+    attach_origin(instance, Origin(raw, keys, converted, unwritten))
     return instance
 
 
@@ -151,18 +151,18 @@ def _match_keys(
 ) -> dict[str, str]:
     """Which raw key gives which field: by its name, else by another name it is known by."""
     keys = {key: key for key in given if key in fields}
-    free = {plainly(key): key for key in reversed(given) if key not in keys}
+    free = {plain_key(key): key for key in reversed(given) if key not in keys}
     if not free:
         return keys
     for name, field in fields.items():
         if name in keys:
             continue
         for other in (name, *field.also):
-            key = free.get(plainly(other))
+            key = free.get(plain_key(other))
             if key is None or not _is_plausible(given[key], field.kind):
                 continue
             keys[key] = name
-            del free[plainly(other)]
+            del free[plain_key(other)]
             faults.add("info", "other-name", f"{where}.{key}", f"read as `{name}`")
             break
     return keys
@@ -198,7 +198,7 @@ def _read_inline(rest: dict[str, Any], field: Declared, where: str, faults: Faul
         return None
     place = f"{where}.{next(iter(inside))}"
     faults.add("info", "inline", place, f"`{field.name}` should contain it; it is directly here")
-    return _struct(rest, kind, where, faults)
+    return _read_struct(rest, kind, where, faults)
 
 
 @lru_cache(maxsize=4096)  # the same keys come again in every file
@@ -220,7 +220,7 @@ def _blank(field: Declared) -> Any:
     if _is_nullable(field.kind):
         return None
     if isinstance(field.kind, inspect.StructType):
-        return _struct({}, field.kind, "$", Faults())
+        return _read_struct({}, field.kind, "$", Faults())
     if isinstance(field.kind, (inspect.StrType, inspect.LiteralType)):
         return ""
     blanks: dict[type, Any] = {inspect.ListType: [], inspect.DictType: {}}
@@ -240,7 +240,7 @@ def _was_converted(raw: Any, value: Any) -> bool:
     return type(raw) is not type(value) or raw != value
 
 
-def _value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
+def _read_value(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit: str | None) -> Any:
     if isinstance(kind, inspect.Metadata):
         extra, kind = unwrap(kind)
         unit = extra.get("unit", unit)
@@ -266,14 +266,14 @@ def _read_union(
         return None
     choices = [type_ for type_ in kind.types if not isinstance(type_, inspect.NoneType)]
     if len(choices) == 1:
-        return _value(raw, choices[0], where, faults, unit)
+        return _read_value(raw, choices[0], where, faults, unit)
     fitting = [one for one in choices if type(raw) in _JSON_TYPES[type(unwrap(one)[1])]]
     if type(raw) is int and unit != "rate":  # stays whole where it may be either
         fitting.sort(key=lambda choice: not isinstance(unwrap(choice)[1], inspect.IntType))
     before, value = len(faults), UNUSABLE
     for choice in fitting or choices:
         del faults[before:]
-        value = _value(raw, choice, where, faults, unit)
+        value = _read_value(raw, choice, where, faults, unit)
         if value is not UNUSABLE:
             break
     return value
@@ -294,7 +294,7 @@ def _read_list(
         faults.add("info", "other-form", where, "a single value read as a list of one")
         raw = [raw]
     values = [
-        _value(item, kind.item_type, f"{where}[{index}]", faults, unit)
+        _read_value(item, kind.item_type, f"{where}[{index}]", faults, unit)
         for index, item in enumerate(raw)
     ]
     if kind.min_length and len(raw) < kind.min_length:
@@ -324,7 +324,7 @@ def _dict(raw: Any, kind: inspect.DictType, where: str, faults: Faults, unit: st
     if not isinstance(raw, dict):
         return _unusable(raw, "an object", where, faults)
     values = {
-        key: _value(item, kind.value_type, f"{where}.{key}", faults, unit)
+        key: _read_value(item, kind.value_type, f"{where}.{key}", faults, unit)
         for key, item in raw.items()
     }
     return {key: value for key, value in values.items() if value is not UNUSABLE}
@@ -364,7 +364,7 @@ def _read_scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit:
         value = raw if type(raw) is int and isinstance(kind, inspect.IntType) else reader(raw, unit)
     except Unreadable:
         return _unusable(raw, wanted, where, faults, is_figure=not is_text)
-    broken = _beyond_limits(value, kind)
+    broken = _find_broken_limit(value, kind)
     if broken and not (isinstance(value, str) or unit == "id"):
         return _unusable(raw, f"{wanted} {broken}", where, faults, is_figure=True)
     if broken:  # names and ids are of use even where a rule forbids them
@@ -377,7 +377,7 @@ def _read_scalar(raw: Any, kind: inspect.Type, where: str, faults: Faults, unit:
     return value
 
 
-def _beyond_limits(value: Any, kind: inspect.Type) -> str | None:
+def _find_broken_limit(value: Any, kind: inspect.Type) -> str | None:
     """The limit of its type that a value breaks, in words."""
     if isinstance(kind, (inspect.IntType, inspect.FloatType)) and value is not None:
         if kind.ge is not None and value < kind.ge:
@@ -392,7 +392,7 @@ def _beyond_limits(value: Any, kind: inspect.Type) -> str | None:
 
 _READERS: dict[type, Callable[..., Any]] = {
     inspect.UnionType: _read_union,
-    inspect.StructType: _struct,
+    inspect.StructType: _read_struct,
     inspect.ListType: _read_list,
     inspect.DictType: _dict,
     inspect.LiteralType: _read_choice,
@@ -446,15 +446,15 @@ def find_unused(document: Any) -> Faults:
         if mark != "unknown":
             continue
         key = where.rsplit(".", 1)[-1]
-        if timeless and type(value) in (int, float) and _TIME.search(_in_words(key)):
+        if timeless and type(value) in (int, float) and _TIME.search(_split_words(key)):
             message = f"not used: `{key}` may be the time; call it total_duration_seconds"
             faults.add("warning", "not-used", where, message)
         else:
-            not_used(value, where, faults)
+            note_unused(value, where, faults)
     return faults
 
 
-def not_used(value: Any, where: str, faults: Faults) -> None:
+def note_unused(value: Any, where: str, faults: Faults) -> None:
     """Note the figures in a part of a file that was not used, if there are any."""
     key = re.sub(r"\[\d+\]", "", where).rsplit(".", 1)[-1]
     found = [place for place, _ in islice(figures_in(value, where, key), 4)]
@@ -465,7 +465,7 @@ def not_used(value: Any, where: str, faults: Faults) -> None:
         faults.add("info", "not-used", where, message)
 
 
-def not_in(raw: Any, documents: Any, faults: Faults) -> None:
+def note_missing(raw: Any, documents: Any, faults: Faults) -> None:
     """Note the numbers of a file that are in none of the documents that were made of it.
 
     What these documents themselves do not know is what `find_unused` gives.
@@ -479,7 +479,7 @@ def not_in(raw: Any, documents: Any, faults: Faults) -> None:
             continue
         parts = (100, 1000) if abs(value) < MOST else ()  # read as a percentage, milliseconds
         if used.isdisjoint((value, *(round(value / part, 12) for part in parts))):
-            not_used(value, where, faults)
+            note_unused(value, where, faults)
 
 
 def _paths_above(where: str) -> Iterator[str]:
@@ -525,10 +525,10 @@ def figures_in(
 
 @lru_cache(maxsize=4096)  # the same keys come again in every file
 def _is_named(key: str) -> bool:
-    return _FIGURE.search(_in_words(key)) is not None
+    return _FIGURE.search(_split_words(key)) is not None
 
 
-def _in_words(key: str) -> str:
+def _split_words(key: str) -> str:
     """A key with its words apart: passRate, pass-rate and pass_rate are the same."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", key).lower()
 

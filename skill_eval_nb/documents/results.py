@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Annotated, ClassVar, NamedTuple
 
-from .base import Count, Document, Rate, Seconds, names_of, plainly, says
+from .base import Count, Document, Rate, Seconds, names_of, plain_key, says
 from .run import (
     Cost,
     GradedExpectation,
@@ -295,7 +295,7 @@ _STATISTICS = {
     "median": "median",
 }
 _METRICS = {
-    plainly(name): (field, 1.0)
+    plain_key(name): (field, 1.0)
     for field in ("time_seconds", "tokens", "tool_calls", "cost_usd")
     for name in names_of(RunResult, field)
 }

@@ -242,7 +242,7 @@ def is_unread(evidence: str | None) -> bool:
     return bool(_OF_JUDGE.match((evidence or "")[:_SEARCHED].partition("\n")[0]))
 
 
-def leave_unread(grading: Grading) -> list[tuple[str, str]]:
+def drop_unread(grading: Grading) -> list[tuple[str, str]]:
     """Take verdicts and scores away that the judge did not give, as it failed or was not read.
 
     Returns what was checked, and what it rests on.

@@ -55,7 +55,7 @@ def read_events(text: str) -> Events | None:
     """
     whole = _parse_or_none(text)
     if whole is None:
-        return _by_line(text)
+        return _parse_lines(text)
     if isinstance(whole, dict):
         went = whole.get("trajectory")
         whole = went if isinstance(went, dict) else whole
@@ -66,7 +66,7 @@ def read_events(text: str) -> Events | None:
     return Events(events, len(parts) - len(events)) if events else None
 
 
-def _by_line(text: str) -> Events | None:
+def _parse_lines(text: str) -> Events | None:
     filled = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     parsed = ((at, _parse_or_none(line)) for at, line in filled if line.lstrip()[0] == "{")
     events = [Event(number, value) for number, value in parsed if isinstance(value, dict)]

@@ -379,8 +379,7 @@ def output_text(output: dict[str, Any]) -> str:
     """An output of a cell, as text."""
     if output.get("output_type") == "error":
         trace = "\n".join(map(str, _list(output.get("traceback"))))
-        message = f"{output.get('ename')}: {output.get('evalue')}"
-        return _COLOURS.sub("", trace) or message
+        return _COLOURS.sub("", trace) or f"{output.get('ename')}: {output.get('evalue')}"
     if "text" in output:
         return _COLOURS.sub("", join_source(output["text"]))
     data = output.get("data")

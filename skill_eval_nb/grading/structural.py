@@ -385,8 +385,7 @@ def files_named(sentence: str) -> list[str]:
     ['out/clean.csv', '.env']
     """
     found = [match.rstrip(".") for match in _FILE.findall(sentence)]
-    names = [name for name in found if not _NO_FILES.fullmatch(name)]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(name for name in found if not _NO_FILES.fullmatch(name)))
 
 
 def texts_named(sentence: str) -> list[str]:

@@ -27,7 +27,7 @@ from skill_eval_nb.documents import (
     parse,
     to_json,
 )
-from skill_eval_nb.documents.base import Origin, fields_of, origin_of, plainly, remember
+from skill_eval_nb.documents.base import Origin, attach_origin, fields_of, origin_of, plain_key
 from skill_eval_nb.documents.dialects import kind_of, read_as_shared, recognise
 from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
@@ -45,7 +45,7 @@ from skill_eval_nb.workspace import (
 )
 from skill_eval_nb.workspace.folders import is_iteration
 from skill_eval_nb.workspace.jobs import STARTED, read_events
-from skill_eval_nb.workspace.writing import NotPlain, plain_value, same
+from skill_eval_nb.workspace.writing import NotPlain, is_same, plain_value
 
 from .values import Draft, SuiteItem, root_of, take_inputs
 
@@ -456,10 +456,10 @@ class _Style:
     def is_there(self, item: Any, other: Any, part: str) -> bool:
         """Whether two items are the same but for the id, or have a name that only one can have."""
         if not (isinstance(item, dict) and isinstance(other, dict)):
-            return same(item, other)
+            return is_same(item, other)
         id_, name = (self.field_name(KINDS[part], field) for field in ("id", "name"))
         by_name = part in ("dimensions", "evals") and name in item
-        return same({**item, id_: None}, {**other, id_: None}) or (
+        return is_same({**item, id_: None}, {**other, id_: None}) or (
             by_name and item[name] == other.get(name)
         )
 
@@ -510,8 +510,8 @@ def _field_of(kind: type[Document], key: str) -> str:
     fields = fields_of(kind)
     if key in fields:
         return key
-    other = {plainly(also): name for name, field in fields.items() for also in (name, *field.also)}
-    return other.get(plainly(key), key)
+    other = {plain_key(one): name for name, field in fields.items() for one in (name, *field.also)}
+    return other.get(plain_key(key), key)
 
 
 # ── drafts to changes ────────────────────────────────────────────────────────────────────────
@@ -632,7 +632,7 @@ class _Editor:
 
 def _new_rubric() -> QualityRubric:
     rubric = QualityRubric([])
-    remember(rubric, Origin({}, {}, {}, {}))
+    attach_origin(rubric, Origin({}, {}, {}, {}))
     return rubric
 
 

@@ -26,7 +26,7 @@ from skill_eval_nb.stats.values import (
     stand_in_keys,
 )
 from skill_eval_nb.stats.verdict import say_luck
-from skill_eval_nb.tables.columns import iterate_rows, like
+from skill_eval_nb.tables.columns import convert_like, iterate_rows
 from skill_eval_nb.text import MISSING, NOTHING, brief, count, figure, format_p, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
@@ -237,7 +237,7 @@ class Trial:
         """A result; tables become polars or pandas like the workspace's, missing ones empty."""
         import polars as pl
 
-        frames = {name: like(self.ws, more.pop(name, pl.DataFrame())) for name in TABLES}
+        frames = {name: convert_like(self.ws, more.pop(name, pl.DataFrame())) for name in TABLES}
         return Tried(self.draft, status, answer, **frames, **more)
 
     def make_result(

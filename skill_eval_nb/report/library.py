@@ -22,7 +22,7 @@ from skill_eval_nb.stats.skills import OverSkills, average_skills, measure_skill
 from skill_eval_nb.stats.values import HEADLINE, model_name
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.columns import like
+from skill_eval_nb.tables.columns import convert_like
 from skill_eval_nb.text import MISSING, count, lower_first, some
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills
@@ -92,7 +92,7 @@ class Library(view.Shown):
     def __init__(self, ws: Workspace) -> None:
         self.ws = ws
         self._frame = _add_context(measure_skills(ws), ws)
-        self.table: Any = like(ws, self._frame)
+        self.table: Any = convert_like(ws, self._frame)
         self.answers: Sequence[OverSkills] = average_skills(self.rows)
         skills = count(len({row["skill"] for row in self.rows}), "skill")
         self.page: Section = section(f"Library of {skills}", _parts(self), _sections(self))

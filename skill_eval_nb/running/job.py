@@ -29,7 +29,7 @@ from skill_eval_nb.text import clock, count, dollars, make_visible
 from skill_eval_nb.view import Block, Items, Mark, Text, frame_html
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import STARTED
-from skill_eval_nb.workspace.writing import who
+from skill_eval_nb.workspace.writing import this_process
 
 from . import protocol
 from .batch import Batches
@@ -345,7 +345,7 @@ class Job:
         write_metadata(plan)
         journal.add(
             STARTED,
-            **who(),
+            **this_process(),
             ceiling_usd=plan.budget_usd,
             cells=len(plan.cells),
             suite=mark,

@@ -317,8 +317,7 @@ class Spec:
         """The run of a cell, with what it lacks now."""
         eval_ = next(eval_ for eval_ in self.evals if eval_.id == cell.eval_id)
         place = self.workspace / cell.folder
-        missing = self.lacks(eval_, place, retry_errored=self.retry_errored)
-        return Run(cell, eval_, place, missing)
+        return Run(cell, eval_, place, self.lacks(eval_, place, retry_errored=self.retry_errored))
 
     def lacks(self, eval_: PlannedEval, place: Path, *, retry_errored: bool = False) -> Missing:
         """The steps that a run of an eval lacks.

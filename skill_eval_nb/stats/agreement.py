@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.tables.columns import frame_of, like
+from skill_eval_nb.tables.columns import convert_like, frame_of
 from skill_eval_nb.text import count
 
 from .checks import find_judged_checks
@@ -562,7 +562,7 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
     kinds = (*KINDS, LABELLED)
     names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (kinds.index(kind),)}
     table = sort_rows(pl.DataFrame(rows, schema | {"note": pl.String}), **names)
-    return like(data, order_answer(data, table))
+    return convert_like(data, order_answer(data, table))
 
 
 def _measure_raters(raters: Raters, level: float) -> dict[str, Any]:

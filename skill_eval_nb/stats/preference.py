@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.columns import frame_of, like
+from skill_eval_nb.tables.columns import convert_like, frame_of
 
 from .pairing import side
 from .values import natural, sort_rows
@@ -207,7 +207,7 @@ def preference(data: Any) -> Any:
     schema |= {f"{OF_EVALS}{name}": kind for name, kind in outcomes.items()}
     schema |= dict.fromkeys(MEASURES, real) | dict.fromkeys(BIAS, whole)
     names = dict.fromkeys(SUITE, natural) | dict.fromkeys(KEYS[2:], side)
-    return like(data, sort_rows(pl.DataFrame(rows, schema), **names))
+    return convert_like(data, sort_rows(pl.DataFrame(rows, schema), **names))
 
 
 def _read_comparisons(data: Any) -> pl.DataFrame:

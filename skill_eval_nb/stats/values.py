@@ -11,7 +11,7 @@ from inspect import signature
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from skill_eval_nb.tables.columns import TABLES, frame_of, like
+from skill_eval_nb.tables.columns import TABLES, convert_like, frame_of
 from skill_eval_nb.text import did_you_mean, natural
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def statistic(make: Callable[How, pl.DataFrame]) -> Callable[How, Any]:
     @wraps(make)
     def of(*args: How.args, **how: How.kwargs) -> Any:
         asked = how_to_call.bind(*args, **how)
-        return like(asked.args[0], work_out(*asked.args, **asked.kwargs))
+        return convert_like(asked.args[0], work_out(*asked.args, **asked.kwargs))
 
     return of
 

@@ -214,7 +214,7 @@ _FOREIGN = 1000
 """So many errors weighs a document of which a dialect knows none of the lists and objects."""
 
 
-def nearest(documents: Iterable[Gathered], names: Iterable[str]) -> dict[str, str | None]:
+def find_nearest(documents: Iterable[Gathered], names: Iterable[str]) -> dict[str, str | None]:
     """For each kind of document the dialect of these names in which they have the fewest errors.
 
     If several have equally few, the one that suits all the documents best counts, then
@@ -337,7 +337,7 @@ def _check_workspace(
 ) -> None:
     severity: Severity = "warning" if dialect is None else "error"
     strict = dialect == STRICT or (dialect is None and _is_strict(whole))
-    against = nearest(whole.documents, [name for name in DIALECTS if strict or name != STRICT])
+    against = find_nearest(whole.documents, [name for name in DIALECTS if strict or name != STRICT])
     if strict or dialect is not None:
         against |= dict.fromkeys(against.keys() & DIALECTS[dialect or STRICT], dialect or STRICT)
     for document in whole.documents:

@@ -70,27 +70,28 @@ PLACES = {
 def name_evals(keys: Iterable[EvalKey]) -> dict[EvalKey, str]:
     """The folders of the evals."""
     keys = list(dict.fromkeys(keys))
-    return dict(zip(keys, apart((key.id, _folder(key)) for key in keys), strict=True))
+    return dict(zip(keys, unique_names((key.id, _folder(key)) for key in keys), strict=True))
 
 
 def _folder(key: EvalKey) -> str:
-    text = safe(key.id)
-    name = safe(slug(eval_parts(key.name)[1]), "")
+    text = safe_name(key.id)
+    name = safe_name(slug(eval_parts(key.name)[1]), "")
     return f"eval-{text}" + ("" if name in ("", slug(text), slug(f"eval-{text}")) else f"-{name}")
 
 
 def name_iterations(used: Iterable[str]) -> dict[str, str]:
     """The names of the folders of iterations; no folder if there is no such level."""
     names = sorted(set(used) - {NO_ITERATION}, key=natural)
-    plain = [name if is_iteration(name) else safe(f"iteration-{name}") for name in map(safe, names)]
-    folders = apart(zip(names, plain, strict=True))
+    safe = (safe_name(name) for name in names)
+    plain = [name if is_iteration(name) else safe_name(f"iteration-{name}") for name in safe]
+    folders = unique_names(zip(names, plain, strict=True))
     return {**dict(zip(names, folders, strict=True)), NO_ITERATION: ""}
 
 
-def safe(name: str, otherwise: str = "-") -> str:
+def safe_name(name: str, otherwise: str = "-") -> str:
     r"""A text as the name of one file or folder, on any system.
 
-    >>> safe("../a:b"), safe(".."), safe("naïve 🎉"), safe("")
+    >>> safe_name("../a:b"), safe_name(".."), safe_name("naïve 🎉"), safe_name("")
     ('-a-b', '-', 'naïve 🎉', '-')
     """
     plain = re.sub(r'[\\/:*?"<>|\x00-\x1f\x7f\ud800-\udfff]', "-", name).strip(" .")
@@ -102,10 +103,10 @@ def _cut_bytes(name: str, most: int) -> str:
     return name.encode()[:most].decode(errors="ignore").strip(" .")
 
 
-def apart(wanted: Iterable[tuple[str, str]]) -> list[str]:
+def unique_names(wanted: Iterable[tuple[str, str]]) -> list[str]:
     """The names that owners want, changed where another owner has the same already.
 
-    >>> apart([("1", "a"), ("2", "A"), ("1", "a")])
+    >>> unique_names([("1", "a"), ("2", "A"), ("1", "a")])
     ['a', 'A-2', 'a']
     """
     owners: dict[str, str] = {}
@@ -119,9 +120,9 @@ def apart(wanted: Iterable[tuple[str, str]]) -> list[str]:
     return names
 
 
-def stem(path: str) -> str:
+def safe_stem(path: str) -> str:
     """The name of a file without its ending, safe in a path."""
-    return safe(os.path.basename(path).rsplit(".", 1)[0])
+    return safe_name(os.path.basename(path).rsplit(".", 1)[0])
 
 
 MARK = ".skill-eval-nb.converting"
@@ -233,8 +234,8 @@ def _target_folders(catalogue: Catalogue, target: Path) -> dict[str, Path]:
     names = {folder: name for folder, (name, _) in catalogue.names.items()}
     if len(names) < 2:
         return dict.fromkeys(names, target)
-    wanted = ((folder, "/".join(map(safe, name.split("/")))) for folder, name in names.items())
-    return {folder: target / below for folder, below in zip(names, apart(wanted), strict=True)}
+    wanted = ((folder, "/".join(map(safe_name, name.split("/")))) for folder, name in names.items())
+    return {folder: target / own for folder, own in zip(names, unique_names(wanted), strict=True)}
 
 
 class _Writer:
@@ -279,11 +280,12 @@ class _Writer:
         used = {run.keys.iteration for run in runs if not self._is_row(run)}
         used |= {iteration for iteration, _ in self.metadata}
         used |= {file.place.iteration for _, file, *_ in self.others}
-        stated = {benchmark.place.iteration: stem(benchmark.path) for benchmark in self.benchmarks}
+        stated = {file.place.iteration: safe_stem(file.path) for file in self.benchmarks}
         alone = {name for name, file in stated.items() if file == name} - used
         self.iterations = name_iterations((used | stated.keys()) - alone) | dict.fromkeys(alone, "")
         sides = dict.fromkeys(run.keys.configuration for run in runs)
-        self.sides = dict(zip(sides, apart((side, safe(side)) for side in sides), strict=True))
+        folders = unique_names((side, safe_name(side)) for side in sides)
+        self.sides = dict(zip(sides, folders, strict=True))
 
     def write_all(self) -> list[Path]:
         """Write everything; gives the files."""
@@ -369,9 +371,9 @@ class _Writer:
         disk = self.disk.get(record.path)
         if disk is None:
             return []
-        return copy_outputs(disk, self._below(RUN.format(**names)), self.losses)
+        return copy_outputs(disk, self._join_below(RUN.format(**names)), self.losses)
 
-    def _below(self, path: str) -> Path:
+    def _join_below(self, path: str) -> Path:
         """A path in the target, of which levels may be empty."""
         return self.folder.joinpath(*filter(None, path.split("/")))
 
@@ -386,7 +388,7 @@ class _Writer:
             metadata = document.metadata
             if skill_named(metadata.skill_name) is None:
                 metadata = copy_with(metadata, skill_name=self.skill)
-            names = {"iteration": iteration, "file": stem(benchmark.path)}
+            names = {"iteration": iteration, "file": safe_stem(benchmark.path)}
             self.write("benchmark", copy_with(document, runs=rows, metadata=metadata), **names)
 
     def _write_others(self) -> None:
@@ -395,7 +397,7 @@ class _Writer:
             document.skill_name for kind, _, document, _ in self.others if kind == "triggers"
         }
         for kind, file, read, key in self.others:
-            document, name = read, stem(file.path)
+            document, name = read, safe_stem(file.path)
             names = {"iteration": self.iterations[file.place.iteration]}
             names["eval"] = self.evals[key] if key is not None else ""
             names["named"] = name if name.startswith(kind) else f"{kind}-{name}"
@@ -406,7 +408,7 @@ class _Writer:
                 document = copy_with(read, reviews=reviews)
             own = skill_named(document.skill_name) if kind == "triggers" else None
             if own is not None and (own != self.skill or len(several) > 1):
-                names["apart"] = OF_A_SKILL.format(safe(own))
+                names["apart"] = OF_A_SKILL.format(safe_name(own))
             self.write(kind, document, **names)
 
     def _rename_review(self, review: Review, iteration: str) -> Review:
@@ -422,7 +424,7 @@ class _Writer:
 
     def write(self, kind: str, document: Any, **names: Any) -> None:
         """Write a document where it belongs; another one that lies there already stays."""
-        path = self._below(names.get("apart") or PLACES[kind].format(**names))
+        path = self._join_below(names.get("apart") or PLACES[kind].format(**names))
         others = (path.with_name(f"{path.stem}_{number:02}.json") for number in count(2))
         data = to_json(canonical(document))
         while path in self.written and self.written[path] != data:

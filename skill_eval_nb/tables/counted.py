@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from skill_eval_nb.documents import Expectation, RunRecord
-from skill_eval_nb.documents.base import plainly
+from skill_eval_nb.documents.base import plain_key
 from skill_eval_nb.workspace import (
     NO_ITERATION,
     UNSTATED,
@@ -119,7 +119,7 @@ def _is_kept_twice(path: str, first: str) -> bool:
     False
     """
     one, other = (
-        [plainly(eval_parts(name)[1]) for name, _ in groupby(text.split("/"))]
+        [plain_key(eval_parts(name)[1]) for name, _ in groupby(text.split("/"))]
         for text in (path, first)
     )
     return one == other

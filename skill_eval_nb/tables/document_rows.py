@@ -25,7 +25,7 @@ from skill_eval_nb.documents import (
     TriggerSet,
     find_broken_rates,
 )
-from skill_eval_nb.documents.base import plainly
+from skill_eval_nb.documents.base import plain_key
 from skill_eval_nb.documents.parsing import Unreadable, read_number
 from skill_eval_nb.documents.results import ComparedRun
 from skill_eval_nb.text import lower_first
@@ -71,7 +71,7 @@ def add_documents(catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows) -> N
             for _, broken in find_broken_rates(rates):
                 message = f"the measurement is broken: {lower_first(broken)}"
                 problems.add("warning", "broken-measurement", file.path, message)
-        folder, path = file.place.workspace, catalogue.below(file.path)
+        folder, path = file.place.workspace, catalogue.shorten_path(file.path)
         home = Home(folder, catalogue.names[folder], file.place.iteration, path, runs)
         if kind == "feedback":
             _add_feedback(home, document, catalogue.index, rows, problems)
@@ -99,17 +99,17 @@ def _join_queries(catalogue: Catalogue) -> None:
     for skill, _, query in found:
         if query.rate is None:
             names = [query.query] if query.id is None else [query.query, str(query.id)]
-            asked |= {(skill, plainly(name)): query for name in names}
+            asked |= {(skill, plain_key(name)): query for name in names}
     measured: dict[tuple[str, str], str] = {}
     for skill, path, query in found:
         if query.rate is not None:
-            known = asked.get((skill, plainly(query.query)), query)
+            known = asked.get((skill, plain_key(query.query)), query)
             query.query, should = known.query, known.should_trigger
             query.should_trigger = should if query.should_trigger is None else query.should_trigger
-            measured[skill, plainly(query.query)] = path
+            measured[skill, plain_key(query.query)] = path
     for skill, path, own in sets:
         found_at = [
-            None if one.rate is not None else measured.get((skill, plainly(one.query)))
+            None if one.rate is not None else measured.get((skill, plain_key(one.query)))
             for one in own.queries
         ]
         if again := [at for at in found_at if at is not None]:

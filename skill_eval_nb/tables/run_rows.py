@@ -19,8 +19,8 @@ from skill_eval_nb.documents import (
     Summary,
     Timing,
 )
-from skill_eval_nb.documents.base import origin_of, plainly
-from skill_eval_nb.documents.run import CHECK_FAILED, GradingTiming, leave_unread, unread_message
+from skill_eval_nb.documents.base import origin_of, plain_key
+from skill_eval_nb.documents.run import CHECK_FAILED, GradingTiming, drop_unread, unread_message
 from skill_eval_nb.text import in_quotes, some
 from skill_eval_nb.workspace import Problems
 
@@ -70,9 +70,9 @@ def match_checks(defined: Sequence[Expectation], run: RunRecord, problems: Probl
         return
     if [one.text for one in grading.expectations] == [one.text for one in defined]:
         return
-    texts = [plainly(one.text) for one in defined]
+    texts = [plain_key(one.text) for one in defined]
     called = {
-        plainly(name): text
+        plain_key(name): text
         for text, one in zip(texts, defined, strict=True)
         for name in (one.id, one.name)
         if name
@@ -80,7 +80,7 @@ def match_checks(defined: Sequence[Expectation], run: RunRecord, problems: Probl
     left, kept = Counter(texts), list[GradedExpectation]()
     doubled, added = list[str](), list[str]()
     for one in grading.expectations:
-        text = called.get(plainly(one.id or ""), plainly(one.text))
+        text = called.get(plain_key(one.id or ""), plain_key(one.text))
         if text in left and not left[text]:
             doubled.append(one.text)
             continue
@@ -236,7 +236,7 @@ def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problem
     grading, structural = run.grading, run.structural
     judged = NOTHING
     if grading is not None:
-        if _speaks_of_judge(grading) and (unread := leave_unread(grading)):
+        if _speaks_of_judge(grading) and (unread := drop_unread(grading)):
             problems.add("warning", "judge-unread", run.path, unread_message(unread))
         judged = count_verdicts(grading.expectations, grading.summary, run.path, problems)
     checked = NOTHING

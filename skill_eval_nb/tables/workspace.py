@@ -72,7 +72,7 @@ def assemble(catalogue: Catalogue, texts: bool) -> dict[str, pl.DataFrame]:
         turn_sums_into_means(catalogue, runs)
         for benchmark in catalogue.benchmarks:
             names = catalogue.names[benchmark.place.workspace]
-            add_stated(names, benchmark, catalogue.below(benchmark.path), rows)
+            add_stated(names, benchmark, catalogue.shorten_path(benchmark.path), rows)
         report_gaps(runs, problems)
         report_copies(runs if len(catalogue.names) > 1 else (), problems)
         add_documents(catalogue, refs, rows)

@@ -52,7 +52,7 @@ from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.view import Block, Card, Cards, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.jobs import PLANNED, STARTED
-from skill_eval_nb.workspace.writing import who
+from skill_eval_nb.workspace.writing import this_process
 
 from .attempt import (
     PREFIX,
@@ -521,7 +521,8 @@ class Measurement:
             self.read_attempts()
             due, price = list(self.due.values()), self.price
             skills = str(setting.offered.skill.folder.parent)
-            journal.add(STARTED, **who(), ceiling_usd=budget_usd, skills=skills, attempts=len(due))
+            ours, n_due = this_process(), len(due)
+            journal.add(STARTED, **ours, ceiling_usd=budget_usd, skills=skills, attempts=n_due)
             take_up(journal, home)
             cap = None if budget_usd is None else price.cap_usd
             budget = Budget(budget_usd, self.prices, self.spent_usd)

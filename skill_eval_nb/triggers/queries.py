@@ -40,7 +40,7 @@ from skill_eval_nb.text import brief, count, in_quotes, some
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, find, read_files
 from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.read import load_raw
-from skill_eval_nb.workspace.writing import alone, written_like
+from skill_eval_nb.workspace.writing import lock_path, written_like
 
 from .attempt import Others, Query, read_offer
 
@@ -250,7 +250,7 @@ def write_queries(path: PathLike, queries: Iterable[Query]) -> Path:
         OSError: the file cannot be read or written.
     """
     given, file = tuple(queries), Path(path).expanduser()
-    with alone(file):
+    with lock_path(file):
         before = read_bytes(file) if file.exists() else None
         document = TriggerSet(queries=[]) if before is None else _read_existing(file)
         document.queries = _merge_rows(document.queries, given)

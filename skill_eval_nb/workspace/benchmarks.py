@@ -26,7 +26,7 @@ from skill_eval_nb.documents.sides import SIDES, UNSTATED, find_side, model_and_
 
 from .evals import EvalIndex, EvalKey, eval_named, slug, stated_text
 from .folders import NO_ITERATION, Place, is_configuration, is_container
-from .layout import FilePlace, sums_up
+from .layout import FilePlace, is_summary
 from .problems import Problems
 
 
@@ -118,7 +118,7 @@ def split_benchmarks(
     found = find_side(stem)
     side = found[0].lower().replace("-", "_") if found else None
     side = side or (stem if is_configuration(stem) else None)
-    plain = side or is_container(stem) or is_benchmark_file(file.path) or sums_up(name)
+    plain = side or is_container(stem) or is_benchmark_file(file.path) or is_summary(name)
     for document in documents:
         for run in document.runs:
             if side and run.configuration == UNSTATED:

@@ -30,7 +30,7 @@ from .evals import (
 from .find import add_proposal
 from .folders import NO_ITERATION, Place, eval_parts, is_configuration, is_container
 from .layout import RESULTS, EvalFolder, FilePlace, Layout, folder_of
-from .problems import Problems, below
+from .problems import Problems, shorten_path
 from .read import Files, collector_paused, read_documents
 
 
@@ -71,9 +71,9 @@ class Catalogue:
     definitions: list[Definition]
     skills: dict[EvalOf, str]
 
-    def below(self, path: str) -> str:
+    def shorten_path(self, path: str) -> str:
         """A path as it is told: below what was loaded."""
-        return below(path, self.layout.base)
+        return shorten_path(path, self.layout.base)
 
     def eval_of(self, place: Place) -> EvalKey:
         """The eval that a place lies in, or that a file graded there names."""
@@ -234,7 +234,7 @@ def place_results(files: Files, problems: Problems) -> None:
     all. In an iteration of a workspace they are one benchmark, so that its runs are numbered
     through.
     """
-    for place, group in _groups(_once(files.results, problems)):
+    for place, group in _group_files(_drop_repeats(files.results, problems)):
         for file, results in group:
             problems.add_faults(file.path, results.faults.collapsed())
             for run in results.runs:
@@ -269,7 +269,7 @@ def add_results(place: FilePlace, group: list[Results], files: Files, problems: 
             files.metadata_places.append(place.place._replace(eval=folder.folder))
     skills = [name for name in dict.fromkeys(run.skill for run in runs) if name]
     _name_skills(runs)
-    _number(runs)
+    _number_runs(runs)
     if place.tool != "table":  # which has told in its own words
         _tell_unstated(runs, problems)
     skill = skills[0] if len(skills) == 1 else None
@@ -278,7 +278,7 @@ def add_results(place: FilePlace, group: list[Results], files: Files, problems: 
         files.of_tools.append(BenchmarkFile(place.path, place.place, about, place.tool, runs))
 
 
-def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
+def _drop_repeats(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
     """The same without files that tell what another one tells."""
     first: dict[str, str] = {}
     kept = []
@@ -291,7 +291,7 @@ def _once(found: Iterable[ToolFile], problems: Problems) -> list[ToolFile]:
     return kept
 
 
-def _groups(files: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
+def _group_files(files: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
     """The files of each tool and iteration, with the place that they share."""
     loose: dict[str | None, set[str]] = {}
     for file, results in files:
@@ -299,7 +299,7 @@ def _groups(files: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
             of_run = any(run.path and run.path != file.path for run in results.runs)
             above = os.path.dirname(file.path)
             loose.setdefault(file.tool, set()).add(os.path.dirname(above) if of_run else above)
-    homes = {tool: _holder(_common_folder(folders)) for tool, folders in loose.items()}
+    homes = {tool: _find_holder(_common_folder(folders)) for tool, folders in loose.items()}
     groups: dict[tuple[str | None, str, str], list[ToolFile]] = {}
     for file, results in files:
         home, iteration = file.place.workspace, results.iteration or file.place.iteration
@@ -307,7 +307,7 @@ def _groups(files: list[ToolFile]) -> list[tuple[FilePlace, list[ToolFile]]]:
             home = _folder_above(file.path, results.below)
         elif results.iteration is not None:
             above, lies_below, _ = file.path.rpartition(f"/{iteration}/")
-            home = above if lies_below else _holder(os.path.dirname(file.path))
+            home = above if lies_below else _find_holder(os.path.dirname(file.path))
         elif file.place.iteration == NO_ITERATION:
             home = homes[file.tool]
         groups.setdefault((file.tool, home, iteration), []).append((file, results))
@@ -333,14 +333,14 @@ def _common_folder(folders: Iterable[str]) -> str:
         return os.path.commonpath([os.path.abspath(folder) for folder in folders])
 
 
-def _holder(folder: str) -> str:
+def _find_holder(folder: str) -> str:
     """The nearest folder that is not a side, no model, no trial and no mere holder of others."""
     name = os.path.basename(folder)
     if name and (
         is_configuration(name) or is_container(name) or name.lower() in _HOLDERS or is_model(name)
     ):
         above = os.path.dirname(folder)
-        return _holder(above) if above not in ("", folder) else folder
+        return _find_holder(above) if above not in ("", folder) else folder
     return folder
 
 
@@ -368,7 +368,7 @@ def _name_skills(runs: list[Run]) -> None:
         run.skill = run.skill or known.get(run.eval_id)
 
 
-def _number(runs: list[Run]) -> None:
+def _number_runs(runs: list[Run]) -> None:
     """Number the runs of each eval and configuration through: as stated, if that is free."""
     taken: set[tuple[object, ...]] = set()
     waiting = sorted(runs, key=lambda run: run.run_number is None)

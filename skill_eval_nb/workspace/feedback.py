@@ -22,7 +22,7 @@ from .catalogue import Catalogue, catalogue_files, named_by
 from .find import PathLike, find
 from .folders import NO_ITERATION, eval_parts, is_eval, is_iteration
 from .jobs import iteration_folder
-from .writing import alone, now, written_like
+from .writing import lock_path, now, written_like
 
 COMPLETE, IN_PROGRESS = "complete", "in_progress"
 """What the status of feedback may be."""
@@ -142,7 +142,7 @@ def _open_feedback(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
         NotKept: the file is not feedback, or cannot be read as it is.
         OSError: it cannot be written.
     """
-    with alone(path):
+    with lock_path(path):
         data, raw, there = _read_feedback_file(path)
         if there.fault is not None:
             raise NotKept(there.fault)

@@ -71,7 +71,7 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
         NothingToLoad: if there is no evaluation document.
     """
     roots = roots_of(path)
-    layout = Layout(base=_base(roots))
+    layout = Layout(base=_common_folder(roots))
     problems = layout.problems
     for root in roots:
         if os.path.isdir(root):
@@ -88,7 +88,7 @@ def find(path: PathLike | Iterable[PathLike], *, configuration: Sides = None) ->
     if not layout.runs and not any(map(_is_document, layout.files)):
         raise NothingToLoad(_say_nothing_to_load(roots, problems))
     if configuration:
-        layout.files = list(_with_sides(layout.files, configuration, problems))
+        layout.files = list(_set_sides(layout.files, configuration, problems))
     return layout
 
 
@@ -105,7 +105,7 @@ def _use_own_layout(folder: Folder, layout: Layout) -> None:
     layout.files.append(FilePlace(path, place_of_file(folder)))
 
 
-def _with_sides(
+def _set_sides(
     files: list[FilePlace], configuration: str | Mapping[str, str], problems: Problems
 ) -> Iterator[FilePlace]:
     """The files with the configuration that a user says that they are of."""
@@ -146,7 +146,7 @@ def roots_of(path: PathLike | Iterable[PathLike]) -> list[str]:
     ]
 
 
-def _base(roots: list[str]) -> str:
+def _common_folder(roots: list[str]) -> str:
     if len(roots) > 1:
         same_kind = len(set(map(os.path.isabs, roots))) == 1
         return os.path.commonpath(roots) if same_kind else os.sep
@@ -200,7 +200,8 @@ def _say_nothing_to_load(roots: list[str], problems: Problems) -> str:
         folders = crawl(root, Problems()) if os.path.isdir(root) else ()
         below = [f"{folder.path}/{name}" for folder in folders for name in folder.files]
         files += below if folders else [root]
-    proposal, _ = propose(_base(roots), sorted(files, key=lambda path: not PROMISING.search(path)))
+    files.sort(key=lambda path: not PROMISING.search(path))
+    proposal, _ = propose(_common_folder(roots), files)
     likely = f" {proposal}." if proposal else ""
     return f"There is nothing to load. Searched for {LOOKED_FOR}; {'; '.join(there)}.{likely}"
 
@@ -314,7 +315,7 @@ def find_likely_rows(value: Any) -> tuple[int, str]:
     """How much the likeliest rows of a value look like results (0: not), and the path to them."""
     found: list[tuple[int, int, str]] = []
     value = cut_lists(value)
-    for path in islice(_places([value], "", 0), _MOST_FILES):
+    for path in islice(_find_row_places([value], "", 0), _MOST_FILES):
         try:
             table = _table(path, [("", value)])[1]
         except ValueError:
@@ -327,7 +328,7 @@ def find_likely_rows(value: Any) -> tuple[int, str]:
     return score, path
 
 
-def _places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:
+def _find_row_places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:
     """Where rows may be within some values that stand at the same place."""
     likely = samples[:1] if path.endswith("}") else samples  # of a map by keys all are alike
     is_object = any(isinstance(value, Mapping) for value in likely)
@@ -335,7 +336,7 @@ def _places(samples: Sequence[Any], path: str, depth: int) -> Iterator[str]:
         yield path
     if depth <= _DEEPEST:
         for step, inner in _steps_below(samples, path):
-            yield from _places(inner, f"{path}{step}".lstrip("."), depth + 1)
+            yield from _find_row_places(inner, f"{path}{step}".lstrip("."), depth + 1)
 
 
 def _steps_below(samples: Sequence[Any], path: str) -> Iterator[tuple[str, list[Any]]]:

@@ -322,7 +322,7 @@ def _has_suite(folder: Folder) -> bool:
 # ── a path ───────────────────────────────────────────────────────────────────────────────────
 
 
-def upwards(folder: Folder | None) -> Iterator[Folder]:
+def list_ancestors(folder: Folder | None) -> Iterator[Folder]:
     """A folder, and those that it lies in."""
     while folder is not None:
         yield folder
@@ -335,7 +335,7 @@ def home_of(folder: Folder) -> Place:
     The workspace is the folder that holds the nearest iteration. Without an iteration it is the
     folder itself, if that does not merely hold runs.
     """
-    at = next(filter(_is_iteration_folder, upwards(folder)), None)
+    at = next(filter(_is_iteration_folder, list_ancestors(folder)), None)
     if at is None:
         return Place(_above_holders(folder).path)
     if at.parent is None:  # an iteration that is loaded alone is still one of many
@@ -359,18 +359,18 @@ def roles_of(folder: Folder) -> Roles:
     a run is one; a word alone, as in `test-data`, names an eval only right above a run or a side.
     A folder that is not a part of either stands for itself: it is an eval, or the side of one.
     """
-    side = next(filter(_is_side_folder, upwards(folder)), None)
+    side = next(filter(_is_side_folder, list_ancestors(folder)), None)
     if side is not None:
-        below, roles = _between(folder, side), roles_of_side(side)
+        below, roles = _list_between(folder, side), roles_of_side(side)
         if _holds_runs_of(side, roles.eval) and not _holds_inner_eval(roles, below):
             return roles
         eval_ = _find_eval_below(below)
         is_round = any(is_iteration(at.name) for at in below[:-1])
         if _is_side_above(side, below) and (eval_ or not is_round):
             return Roles(eval_, side) if eval_ else roles
-    above = takewhile(lambda at: not is_iteration(at.name), upwards(folder.parent))
+    above = takewhile(lambda at: not is_iteration(at.name), list_ancestors(folder.parent))
     for at in (folder, *above):
-        below = _between(folder, at)
+        below = _list_between(folder, at)
         is_near = len(below) < 2 or (len(below) == 2 and WORDED_RUN.fullmatch(folder.name))
         if _is_certain_eval(at) or (is_near and is_eval(at.name)):
             first = next(filterfalse(_is_between, below), None)
@@ -411,7 +411,7 @@ def place_of_file(folder: Folder) -> Place:
 def with_model(place: Place, folder: Folder) -> Place:
     """A place with the model that its configuration or a folder above it is named after."""
     model, side = model_and_side(place.configuration)
-    model = model or next(filter(None, map(model_in, upwards(folder))), None)
+    model = model or next(filter(None, map(model_in, list_ancestors(folder))), None)
     return place._replace(configuration=side, model=model) if model else place
 
 
@@ -420,9 +420,9 @@ def _is_between(folder: Folder) -> bool:
     return is_container(folder.name) or bool(model_in(folder))
 
 
-def _between(folder: Folder, above: Folder) -> list[Folder]:
+def _list_between(folder: Folder, above: Folder) -> list[Folder]:
     """The folders from below `above` down to a folder that lies in it."""
-    return [*takewhile(lambda at: at is not above, upwards(folder))][::-1]
+    return [*takewhile(lambda at: at is not above, list_ancestors(folder))][::-1]
 
 
 def _roles_of_unknown(folder: Folder) -> Roles:

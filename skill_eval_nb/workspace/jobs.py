@@ -256,8 +256,7 @@ def find_kept_skill(
 
 def iteration_folder(run: Path, iteration: str) -> Path | None:
     """The folder of the iteration that a run's folder or file lies in, by its name."""
-    above = (folder for folder in (run, *run.parents) if folder.name == iteration)
-    return next(above, None)
+    return next((folder for folder in (run, *run.parents) if folder.name == iteration), None)
 
 
 def _skill_folders(workspace: Path, iterations: list[str]) -> Iterator[Path]:
@@ -302,7 +301,7 @@ def _kept_skill(
     inside = folder.relative_to(workspace)
     parts = [slug(part) for part in reversed(inside.parts)]
     iteration, side = (
-        next((name for part in parts for name in names if _names(part, slug(name))), None)
+        next((name for part in parts for name in names if _has_part(part, slug(name))), None)
         for names in (iterations, configurations)
     )
     earlier = any(map(is_earlier, parts))
@@ -311,10 +310,10 @@ def _kept_skill(
     return KeptSkill(inside.as_posix(), folder, iteration, side)
 
 
-def _names(part: str, name: str) -> bool:
+def _has_part(part: str, name: str) -> bool:
     """Whether a folder's name is this name or holds it as a part.
 
-    >>> _names("iteration-2-old-skill", "iteration-2"), _names("iteration-20", "iteration-2")
+    >>> _has_part("iteration-2-old-skill", "iteration-2"), _has_part("iteration-20", "iteration-2")
     (True, False)
     """
     return f"-{name}-" in f"-{part}-"

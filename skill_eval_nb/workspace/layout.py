@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from skill_eval_nb.documents.base import plainly
+from skill_eval_nb.documents.base import plain_key
 from skill_eval_nb.documents.sides import UNSTATED, WITH, find_side
 from skill_eval_nb.documents.tools import ENDINGS, TRIAL_FILES, trial_file
 
@@ -32,13 +32,13 @@ from .folders import (
     is_iteration,
     is_like_a_run,
     is_nested,
+    list_ancestors,
     model_in,
     place_of,
     place_of_file,
     roles_of,
     roles_of_side,
     run_number,
-    upwards,
     with_model,
 )
 from .problems import Problems
@@ -151,10 +151,10 @@ def folder_of(place: Place) -> EvalFolder:
     return EvalFolder(*place[:3])
 
 
-def sums_up(name: str) -> bool:
+def is_summary(name: str) -> bool:
     """Whether a file is called a summary of those beside it.
 
-    >>> sums_up("grading-summary.json"), sums_up("summary.json"), sums_up("eval-3.json")
+    >>> is_summary("grading-summary.json"), is_summary("summary.json"), is_summary("eval-3.json")
     (True, True, False)
     """
     return _SUMMARY.search(name) is not None
@@ -211,11 +211,11 @@ def _lay_out_gradings(folder: Folder, layout: Layout) -> None:
     """
     for name in sorted(folder.files):
         path, at = f"{folder.path}/{name}", folder
-        if sums_up(name):
+        if is_summary(name):
             layout.files.append(FilePlace(path, place_of_file(folder)))
             continue
         stem = name.removesuffix(".json")
-        parts = _parts_in(re.sub("(?i)[-_. ]+grading$", "", stem))
+        parts = _split_stem(re.sub("(?i)[-_. ]+grading$", "", stem))
         if "side" not in parts:
             parts, run = {"eval": stem, "side": WITH}, folder.parent
             if run is not None and run.parent is not None and run.parent.name.lower() == "runs":
@@ -225,10 +225,10 @@ def _lay_out_gradings(folder: Folder, layout: Layout) -> None:
         layout.runs.append(_run_by_file(at, parts, path))
 
 
-def _parts_in(stem: str) -> dict[str, str]:
+def _split_stem(stem: str) -> dict[str, str]:
     """What a flat file's name tells.
 
-    >>> _parts_in("eval-0-inbox.with_skill.iter2")
+    >>> _split_stem("eval-0-inbox.with_skill.iter2")
     {'side': 'with_skill', 'iteration': '2', 'eval': 'eval-0-inbox'}
     """
     parts: dict[str, str] = {}
@@ -250,7 +250,7 @@ def _parts_of_file(folder: Folder, name: str) -> dict[str, str] | None:
     if found["side"]:
         parts = {"eval": "", "side": found["side"], "grading": name}
         return parts if is_configuration(found["side"]) else None
-    parts = _parts_in(found["stem"]) | ({"grading": name} if found["grading"] else {})
+    parts = _split_stem(found["stem"]) | ({"grading": name} if found["grading"] else {})
     of_side = "grading" in parts and is_configuration(folder.name)
     return parts if of_side or "side" in parts or is_eval(parts["eval"]) else None
 
@@ -329,11 +329,11 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
     Those have no more than a file that may grade a run, and no run at any level below.
     """
     likely = [folder for folder in folders if _has_traces(folder) or _has_verdicts(folder)]
-    around = _with_above(likely)
+    around = _add_ancestors(likely)
     for folder in around:
         folder.holds_run = True
     traced = (one.parent if is_nested(one) else one for one in likely if _has_traces(one))
-    above = _with_above(one.parent for one in traced if one and one.parent)
+    above = _add_ancestors(one.parent for one in traced if one and one.parent)
     parts = ((at, *eval_parts(at.name)) for at in around)
     numbered = {(at.parent, rest) for at, number, rest in parts if number and rest != at.name}
     places: dict[Folder, tuple[Place, int]] = {}
@@ -361,11 +361,11 @@ def _group_by_side(likely: list[Folder]) -> dict[Folder, tuple[Roles, list[Folde
     return sides
 
 
-def _with_above(folders: Iterable[Folder]) -> set[Folder]:
+def _add_ancestors(folders: Iterable[Folder]) -> set[Folder]:
     """Folders, and all that they lie in."""
     found: set[Folder] = set()
     for folder in folders:
-        for at in upwards(folder):
+        for at in list_ancestors(folder):
             if at in found:
                 break
             found.add(at)
@@ -489,7 +489,7 @@ def _number_runs(side: Folder, folders: list[Folder]) -> list[int]:
     met: dict[int | None, list[Folder]] = {}
 
     def name_below(folder: Folder) -> str:
-        return plainly(folder.path.removeprefix(side.path))
+        return plain_key(folder.path.removeprefix(side.path))
 
     for folder in folders:
         wanted = _number_in(folder.name)

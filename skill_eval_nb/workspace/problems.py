@@ -55,7 +55,7 @@ def settle_problems(
             inside = (one for one in folders if path == one or path.startswith(f"{one}/"))
             homes[path] = next((names[one][0] for one in inside), None)
         message = problem.message.replace(f"{base}/", "")
-        home, place = homes[path] or problem.workspace, below(path, base)
+        home, place = homes[path] or problem.workspace, shorten_path(path, base)
         own.append(replace(problem, message=message, workspace=home, path=place))
     return group_problems(own, base)
 
@@ -75,7 +75,7 @@ def group_problems(problems: Iterable[Problem], base: str) -> Iterator[Problem]:
             yield from same
             continue
         first = same[0]
-        paths = dict.fromkeys(below(problem.path, base) for problem in same)
+        paths = dict.fromkeys(shorten_path(problem.path, base) for problem in same)
         where = first.where if all(problem.where == first.where for problem in same) else None
         message = f"{first.message} ({len(same)} times"
         if len(paths) > 1:
@@ -119,10 +119,10 @@ def _kind_of(problem: Problem) -> tuple[object, ...]:
     return problem.severity, problem.code, message, where, depth, problem.workspace
 
 
-def below(path: str, base: str) -> str:
+def shorten_path(path: str, base: str) -> str:
     """`path` below `base`; the path itself where it does not lie there.
 
-    >>> below("/x/ws/iteration-1", "/x/ws"), below("/y", "/x")
+    >>> shorten_path("/x/ws/iteration-1", "/x/ws"), shorten_path("/y", "/x")
     ('iteration-1', '/y')
     """
     return path[len(base) + 1 :] if path.startswith(f"{base}/") else path

@@ -47,7 +47,7 @@ from skill_eval_nb.documents.dialects.home_made_rows import (
     share_of,
     with_own_verdict,
 )
-from skill_eval_nb.documents.parsing import strict
+from skill_eval_nb.documents.parsing import parse_strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
 from skill_eval_nb.documents.run import STRUCTURAL, read_timing
 from skill_eval_nb.documents.sides import UNSTATED
@@ -98,7 +98,7 @@ def load_any(path: str, problems: Problems) -> Any:
     if not path.lower().endswith(ENDINGS):
         if (data := _file_bytes(path, problems)) is None:
             return None
-        raw = strict(data)  # a tool's files are long and strict
+        raw = parse_strict(data)  # a tool's files are long and strict
         return raw if raw is not None and tool_of(raw) else _parse(data, path, problems)
     faults = Faults()
     try:

@@ -48,7 +48,7 @@ def hold_lock(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]
     """
     from filelock import FileLock, Timeout
 
-    line = json.dumps({**about, **who(), "at": now()}).encode()
+    line = json.dumps({**about, **this_process(), "at": now()}).encode()
 
     def note_holder(descriptor: int) -> None:
         try:
@@ -78,11 +78,11 @@ def name_process(about: Mapping[str, Any]) -> str:
     """The process that wrote so of itself, in words."""
     if not {"pid", "host"} <= set(about):
         return "another process"
-    here = {name: about[name] for name in ("pid", "host")} == who()
+    here = {name: about[name] for name in ("pid", "host")} == this_process()
     return "this process" if here else f"process {about['pid']} on {about['host']}"
 
 
-def who() -> dict[str, Any]:
+def this_process() -> dict[str, Any]:
     """This process, for those who meet what it holds."""
     return {"pid": os.getpid(), "host": socket.gethostname()}
 
@@ -156,7 +156,7 @@ def diff_of(path: Path, before: bytes, after: bytes) -> str:
 
 
 @contextmanager
-def alone(path: str | os.PathLike[str]) -> Iterator[None]:
+def lock_path(path: str | os.PathLike[str]) -> Iterator[None]:
     """Read and write with nobody else between, neither in this process nor in another.
 
     Somebody who does not come to an end is not waited for for ever.
@@ -193,17 +193,17 @@ def plain_value(text: str) -> Any:
     return value
 
 
-def same(value: Any, other: Any) -> bool:
+def is_same(one: Any, other: Any) -> bool:
     """Whether two plain values say the same; true is not 1.
 
-    >>> same({"a": [1, 2.0]}, {"a": [1.0, 2]}), same(1, True)
+    >>> is_same({"a": [1, 2.0]}, {"a": [1.0, 2]}), is_same(1, True)
     (True, False)
     """
-    if isinstance(value, dict) and isinstance(other, dict):
-        return value.keys() == other.keys() and all(same(value[key], other[key]) for key in value)
-    if isinstance(value, list) and isinstance(other, list):
-        return len(value) == len(other) and all(map(same, value, other))
-    return isinstance(value, bool) == isinstance(other, bool) and value == other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def written_like(value: Any, data: bytes | None) -> bytes:
@@ -227,7 +227,7 @@ def written_like(value: Any, data: bytes | None) -> bytes:
     mark, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
     one_liners: dict[str, str] = {}
     with suppress(NotPlain):
-        if same(plain_value(text), value):
+        if is_same(plain_value(text), value):
             return data
         one_liners = _one_liners(text)
     indent = re.search(r"\n([ \t]+)\S", text)
@@ -237,7 +237,7 @@ def written_like(value: Any, data: bytes | None) -> bytes:
         ensure_ascii=text.isascii() and "\\u" in text,
         separators=("," if between == ":" else ", ", between),
     )
-    new = _laid_out(value, encoder, indent[1], one_liners) if indent else encoder.encode(value)
+    new = _format_lines(value, encoder, indent[1], one_liners) if indent else encoder.encode(value)
     new += text[len(text.rstrip()) :].replace("\r\n", "\n")
     if "\r\n" in text:
         new = new.replace("\n", "\r\n")
@@ -256,7 +256,7 @@ def _one_liners(text: str) -> dict[str, str]:
     return found
 
 
-def _laid_out(
+def _format_lines(
     value: Any, encoder: json.JSONEncoder, unit: str, one_liners: Mapping[str, str]
 ) -> str:
     """A value as JSON in lines that `unit` indents, but for what stands on one line."""
@@ -265,7 +265,7 @@ def _laid_out(
     if (piece := one_liners.get(json.dumps(value))) is not None:
         return piece
     parts = value if isinstance(value, list) else value.values()
-    items = [_laid_out(part, encoder, unit, one_liners) for part in parts]
+    items = [_format_lines(part, encoder, unit, one_liners) for part in parts]
     if isinstance(value, dict):
         names = (encoder.encode(name) + encoder.key_separator for name in value)
         items = map("".join, zip(names, items, strict=True))

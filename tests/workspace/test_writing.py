@@ -12,7 +12,7 @@ import pytest
 from skill_eval_nb import disk
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.workspace import writing
-from skill_eval_nb.workspace.writing import alone, written_like
+from skill_eval_nb.workspace.writing import lock_path, written_like
 
 VALUE = {"a": ["é", {"b": 1.5}], "c": {}}
 
@@ -35,8 +35,8 @@ def test_half_a_character_stays_an_escape():
 
 HOLDING = """
 import sys, time
-from skill_eval_nb.workspace.writing import alone
-with alone(sys.argv[1]):
+from skill_eval_nb.workspace.writing import lock_path
+with lock_path(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -49,11 +49,11 @@ def test_a_process_that_never_ends_is_not_waited_for_for_ever(tmp_path, monkeypa
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
         before = time.monotonic()
-        with alone(tmp_path / "x.json"):
+        with lock_path(tmp_path / "x.json"):
             assert 0.2 <= time.monotonic() - before < 5
         other.kill()
     before = time.monotonic()
-    with alone(tmp_path / "x.json"):  # free again, though its file lies there
+    with lock_path(tmp_path / "x.json"):  # free again, though its file lies there
         assert time.monotonic() - before < 0.2
     assert list(tmp_path.iterdir()) == []
 

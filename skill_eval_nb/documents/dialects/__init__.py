@@ -19,18 +19,18 @@ import msgspec
 from ..base import (
     Document,
     Faults,
-    anywhere,
-    at_default,
     fields_of,
+    is_default,
+    mask_positions,
     names_of,
     objects,
     origin_of,
     parts_of,
-    plainly,
+    plain_key,
     struct_fields,
 )
 from ..evals import Expectation, TriggerQuery, TriggerSet
-from ..repair import HOLDING, find_unused, mend, not_in, walk
+from ..repair import HOLDING, find_unused, mend, note_missing, walk
 from ..run import Grading
 from .codingbuddy import CODINGBUDDY
 from .form import NEUTRAL, Form
@@ -60,12 +60,12 @@ __all__ = [
 
 
 def _keys(value: Any) -> set[str]:
-    return {plainly(key) for key in value} if isinstance(value, dict) else set()
+    return {plain_key(key) for key in value} if isinstance(value, dict) else set()
 
 
 _PROMPTS = {"prompt", "task", "taskprompt"}
 _CHECKS = {"assertions", "expectations", "expectedoutput", "expectedbehavior", "groundtruth"}
-_QUERIES = {plainly(name) for name in names_of(TriggerQuery, "query")}
+_QUERIES = {plain_key(name) for name in names_of(TriggerQuery, "query")}
 _VERDICTS = {"passed", "result", "met", "grade", "verdict", "status", "pass", "outcome"}
 
 
@@ -186,7 +186,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], bool], ...] = (
     ("eval_metadata", r"eval_metadata|assertions", is_eval_metadata, True),
     ("grading", r"grading", is_grading, True),
     *(
-        (kind, kind, has(any_of=map(plainly, names_of(NEUTRAL[kind]))), False)
+        (kind, kind, has(any_of=map(plain_key, names_of(NEUTRAL[kind]))), False)
         for kind in ("eval_metadata", "metrics", "timing")
     ),
     ("metrics", r"^metrics$", lambda raw: isinstance(raw, dict), False),
@@ -248,8 +248,8 @@ def form_of(kind: str, dialect: str) -> Form:
     Raises:
         NoSuchDocument: there is no such kind or dialect, or the dialect has no such document.
     """
-    known_name(kind, "kind of document", NEUTRAL)
-    known_name(dialect, "dialect", DIALECTS)
+    check_known_name(kind, "kind of document", NEUTRAL)
+    check_known_name(dialect, "dialect", DIALECTS)
     form = DIALECTS[dialect].get(kind)
     if form is None:
         having = ", ".join(name for name, forms in DIALECTS.items() if kind in forms)
@@ -259,7 +259,7 @@ def form_of(kind: str, dialect: str) -> Form:
     return form
 
 
-def known_name(name: str, what: str, known: Iterable[str]) -> None:
+def check_known_name(name: str, what: str, known: Iterable[str]) -> None:
     """Raise `NoSuchDocument` for a name that is not known; it offers the nearest, or all."""
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
@@ -333,7 +333,7 @@ def distances(kind: str, raw: Any) -> dict[str, Distance]:
     Raises:
         NoSuchDocument: there is no such kind.
     """
-    known_name(kind, "kind of document", NEUTRAL)
+    check_known_name(kind, "kind of document", NEUTRAL)
     raw = cut_lists(raw)
     wires = {name: forms[kind].wire for name, forms in DIALECTS.items() if kind in forms}
     return {name: _measure_distance(raw, wire) for name, wire in wires.items()}
@@ -344,7 +344,7 @@ def _measure_distance(raw: Any, wire: type[Document]) -> Distance:
     errors = sum(fault.severity == "error" for fault in faults)
     marks: dict[str, set[str]] = defaultdict(set)
     for mark, where, _ in walk(document):
-        marks[mark].add(anywhere(where))
+        marks[mark].add(mask_positions(where))
     absent, unknown = marks["absent"] - marks["known"], marks["unknown"]
     odd = sum(fault.severity != "error" for fault in faults.collapsed()) + len(unknown)
     return Distance(_is_foreign(document), errors, odd, 0 if errors else len(absent), unknown)
@@ -381,7 +381,7 @@ def _read_any_dialect(kind: str, raw: Any) -> tuple[list[Any], Faults]:
             if not any(fault.severity == "error" for fault in faults):
                 documents, found = _read_shared(kind, form.rearrange(canonical(wire)))
                 faults += (fault for fault in found if fault.severity == "warning")
-                not_in(raw, documents, faults)
+                note_missing(raw, documents, faults)
                 faults.extend(find_unused(wire))
                 return documents, faults
     return _read_shared(kind, raw)
@@ -390,7 +390,7 @@ def _read_any_dialect(kind: str, raw: Any) -> tuple[list[Any], Faults]:
 def _read_shared(kind: str, raw: Any) -> tuple[list[Any], Faults]:
     document, faults = mend(raw, NEUTRAL[kind])
     errors = any(fault.severity == "error" for fault in faults)
-    unknown = {anywhere(where) for mark, where, _ in walk(document) if mark == "unknown"}
+    unknown = {mask_positions(where) for mark, where, _ in walk(document) if mark == "unknown"}
     is_home_made = _is_home_made(kind, raw, errors, unknown)
     if is_home_made and kind == "benchmark":
         return read_benchmarks(raw)
@@ -399,7 +399,7 @@ def _read_shared(kind: str, raw: Any) -> tuple[list[Any], Faults]:
         faults += found
     faults += find_unused(document)
     if is_home_made and kind == "triggers":
-        not_in(raw, document, faults)
+        note_missing(raw, document, faults)
     return [document], faults
 
 
@@ -428,7 +428,7 @@ def canonical(value: Any) -> Any:
     out = {
         field.encode_name: canonical(item)
         for field in struct_fields(type(value))
-        if not at_default(item := getattr(value, field.name), field)
+        if not is_default(item := getattr(value, field.name), field)
     }
     origin = origin_of(value)
     if origin is not None and isinstance(origin.raw, dict):
@@ -455,12 +455,12 @@ def json_schema(kind: str, dialect: str | None = None) -> dict[str, Any]:
     """
     name = kind.removesuffix(".json")
     name = _OTHER_NAMES.get(name, name)
-    known_name(name, "document", NEUTRAL)
+    check_known_name(name, "document", NEUTRAL)
     document = NEUTRAL[name] if dialect is None else form_of(name, dialect).wire
     schema = json.loads(json.dumps(msgspec.json.schema(document)), object_hook=_allow_more)
     for part in parts_of(document):
         if part.plain is not None:
-            schema["$defs"][part.__name__] = _or_bare(schema["$defs"][part.__name__], part.plain)
+            schema["$defs"][part.__name__] = _allow_bare(schema["$defs"][part.__name__], part.plain)
     top = schema["$defs"].pop(document.__name__)
     title = f"{name}.json" if dialect is None else f"{name}.json ({dialect})"
     return {
@@ -471,7 +471,7 @@ def json_schema(kind: str, dialect: str | None = None) -> dict[str, Any]:
     }
 
 
-def _or_bare(schema: dict[str, Any], plain: str) -> dict[str, Any]:
+def _allow_bare(schema: dict[str, Any], plain: str) -> dict[str, Any]:
     """The schema of an object, or of the bare value that may stand for it."""
     bare = schema["properties"][plain]
     return bare if list(schema["properties"]) == [plain] else {"anyOf": [schema, bare]}

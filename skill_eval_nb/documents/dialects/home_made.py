@@ -14,9 +14,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ..base import Faults, names_of, objects, plainly
+from ..base import Faults, names_of, objects, plain_key
 from ..parsing import read_share
-from ..repair import find_unused, mapping_by_name, mend, not_in, not_used
+from ..repair import find_unused, mapping_by_name, mend, note_missing, note_unused
 from ..results import (
     Benchmark,
     BenchmarkMetadata,
@@ -156,7 +156,7 @@ def _add_figure(
     """Put one figure where it belongs, if it is one, and nothing says it already."""
     figure = figure_of(key)
     if figure.metric is None and figure.rest not in dimensions and key not in _READ:
-        not_used(value, f"{where}.{key}", faults)
+        note_unused(value, f"{where}.{key}", faults)
     if isinstance(value, dict | list | bool | None) or figure.statistic not in _OF_STATS:
         return
     if figure.rest in dimensions:
@@ -274,8 +274,8 @@ def read_benchmarks(raw: Any) -> tuple[list[Benchmark], Faults]:
     if isinstance(raw, dict) and blocks[0][1] != "$":
         for key, value in raw.items():
             if not any(where.startswith(f"$.{key}") for _, where in blocks):
-                not_used(value, f"$.{key}", faults)
-    not_in(raw, found, faults)
+                note_unused(value, f"$.{key}", faults)
+    note_missing(raw, found, faults)
     if not any(benchmark.runs or benchmark.run_summary for benchmark in found):
         faults.add("error", "no-figures", "$", "no runs and no figures that can be understood")
     return found, faults
@@ -314,7 +314,7 @@ def _read_benchmark(block: dict[str, Any], where: str, faults: Faults) -> Benchm
     read = {*keys, *sides, *SUMMARIES, *_METADATA, *_NOTES, "metadata"}
     for key, value in block.items():
         if key not in read and isinstance(value, dict | list):
-            not_used(value, f"{where}.{key}", faults)
+            note_unused(value, f"{where}.{key}", faults)
             if key.startswith("per_eval"):
                 message = "not used: figures by eval; the runs' own rows were used"
                 faults.add("info", "not-used", f"{where}.{key}", message)
@@ -344,9 +344,9 @@ _COUNTS = {
 
 def read_runs(block: Plain, where: str, faults: Faults) -> tuple[list[Plain], set[str]]:
     """The runs of one benchmark, as plain values of `BenchmarkRun`, and the keys they are below."""
-    known = {plainly(key): key for key in reversed(block)}
+    known = {plain_key(key): key for key in reversed(block)}
     for name in (*PLACES, *GROUPS, *LAST):
-        key = name if name in block else known.get(plainly(name), name)
+        key = name if name in block else known.get(plain_key(name), name)
         rows = list(find_rows_at(key, block.get(key), where, {}, faults))
         if rows:
             return _make_runs(rows, f"{where}.{key}", faults), {key}
@@ -471,7 +471,7 @@ def _unfold_assertions(run: Plain, where: str, faults: Faults) -> None:
     elif rest and all(type(passed) is bool for passed in rest.values()):
         run["expectations"] = [{"text": key, "passed": rest[key]} for key in rest]
         rest = {}
-    not_used(rest, f"{where}.assertions", faults)
+    note_unused(rest, f"{where}.assertions", faults)
     for key, count in counts.items():
         run.setdefault(key, count)
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from ..base import Faults, names_of, objects, plainly
+from ..base import Faults, names_of, objects, plain_key
 from ..evals import TriggerQuery, TriggerSet
 from ..parsing import is_verdict
-from ..repair import not_in, not_used
+from ..repair import note_missing, note_unused
 from ..results import BenchmarkRun, RunResult, figure_of
 from ..run import TEXT_NAMES, GradedExpectation, Grading
 from ..sides import (
@@ -69,7 +69,7 @@ OF_MANY = {*names_of(RunResult, "failed"), *names_of(RunResult, "total"), "fail"
 FIGURES = {*names_of(RunResult), *VERDICTS, *SCORED, *SCORES}
 FIGURES |= {*names_of(BenchmarkRun, "result"), *names_of(BenchmarkRun, "rubric_scores")}
 NAMES = FIGURES | _IDENTITY
-_KNOWN = {plainly(name): name for name in sorted(NAMES)}
+_KNOWN = {plain_key(name): name for name in sorted(NAMES)}
 
 _DEEP = 6
 """No rows lie deeper."""
@@ -424,7 +424,7 @@ def entries_of(found: Any, *, group: bool = False) -> list[tuple[str, Plain]]:
 def _rename_known_keys(entry: Plain) -> Plain:
     """The same with the usual names: `caseId` is `case_id`."""
     return {
-        key if key in NAMES else _KNOWN.get(plainly(key), key): value
+        key if key in NAMES else _KNOWN.get(plain_key(key), key): value
         for key, value in entry.items()
     }
 
@@ -581,8 +581,8 @@ def find_rows_of_several(raw: Any, known: Plain, faults: Faults) -> list[Plain]:
     rows, used = _find_several(whole, faults) if isinstance(whole, dict) else ([], set[str]())
     if rows:
         for key in (key for key in whole if key not in used):
-            not_used(whole[key], f"$.{key}", faults)
-        not_in(raw, rows, faults)
+            note_unused(whole[key], f"$.{key}", faults)
+        note_missing(raw, rows, faults)
     return name_rows({**known, **row} for row in rows)
 
 
@@ -646,7 +646,7 @@ def outcomes(raw: Any, about: Plain | None = None, depth: int = 4) -> Iterator[t
 def speaks_of_triggers(raw: Any) -> bool:
     """Whether rows say what a query did in words that nothing else than a trigger set has."""
     return any(
-        {plainly(key) for key in row} & _OF_TRIGGERS
+        {plain_key(key) for key in row} & _OF_TRIGGERS
         or _NO_SKILL & {_find_skill(row, _HAPPENED) or "?"}
         for row, _ in outcomes(raw)
     )
@@ -654,13 +654,13 @@ def speaks_of_triggers(raw: Any) -> bool:
 
 def _is_outcome(row: Plain) -> bool:
     told = [_find_key(row, names) for names in (_EXPECTED, _HAPPENED, _RIGHT)]
-    return bool(told[1] and (told[0] or told[2])) and not {plainly(key) for key in row} & _OF_RUNS
+    return bool(told[1] and (told[0] or told[2])) and not {plain_key(key) for key in row} & _OF_RUNS
 
 
 def _find_key(row: Plain, names: Sequence[str]) -> str | None:
     """The key of a row that is one of these names and holds true or false, a text or nothing."""
-    keys = {plainly(key): key for key in row if isinstance(row[key], bool | str | None)}
-    return next((keys[plainly(name)] for name in names if plainly(name) in keys), None)
+    keys = {plain_key(key): key for key in row if isinstance(row[key], bool | str | None)}
+    return next((keys[plain_key(name)] for name in names if plain_key(name) in keys), None)
 
 
 def _find_skill(row: Plain, names: Sequence[str]) -> str | None:
@@ -693,7 +693,7 @@ def read_query(row: Plain, about: Plain | None = None) -> Plain:
     if should and did and isinstance(right, bool):
         did = right
     elif should and isinstance(expected, str) and isinstance(happened, str):
-        did = plainly(expected) == plainly(happened)
+        did = plain_key(expected) == plain_key(happened)
     out["should_trigger"] = should
     out |= {"expected": expected} if isinstance(expected, str) and should else {}
     out |= {"triggered": int(did), "runs": 1} if isinstance(did, bool) else {}

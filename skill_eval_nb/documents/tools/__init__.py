@@ -136,7 +136,7 @@ def open_other(path: str, faults: Faults) -> Any:
     if path.endswith(OWN_LAYOUT):
         return own_layout.open_own_layout(path)
     if path.endswith(("reward.txt", "reward.json")):
-        return harbor.bare(path)
+        return harbor.wrap_reward(path)
     if path.lower().endswith("benchmark.md"):
         return nvidia_skillevaluator.open_card(decode(read_bytes(path))[0])
     with open_regular(path) as file:

@@ -76,7 +76,7 @@ def read(raw: Any, path: str) -> Results:
     """The run of a trial, or what a job states."""
     if "n_total_trials" in raw:
         return _read_job(raw, path)
-    return _bare(raw["bare reward"], path) if "bare reward" in raw else read_trial(raw, path)
+    return _read_bare(raw["bare reward"], path) if "bare reward" in raw else read_trial(raw, path)
 
 
 def read_trial(raw: dict[str, Any], path: str) -> Results:
@@ -96,7 +96,7 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
     known, whole_model = info.part("model_info"), agent.text("model_name")
     named, provider = known.text("name"), known.text("provider")
     run = Run(
-        configuration=_side(skills, path, whole.faults),
+        configuration=_find_side(skills, path, whole.faults),
         eval_id=task,
         eval_name=task.rsplit("/", 1)[-1],
         model=named,
@@ -125,7 +125,7 @@ def read_trial(raw: dict[str, Any], path: str) -> Results:
     return results
 
 
-def _side(skills: Any, path: str, faults: Faults) -> str:
+def _find_side(skills: Any, path: str, faults: Faults) -> str:
     """By the agent's skills if they are stated, else by words of the folders."""
     above = path.replace("\\", "/").split("/")[-4:-1]
     if not isinstance(skills, list):
@@ -142,16 +142,17 @@ def _set_reward(run: Run, rewards: Part, folder: str) -> None:
     """The reward is the rate, and no count of checks; further ones are scores."""
     names = [name for name in rewards.raw if rewards.raw[name] is not None]
     main = "reward" if "reward" in names else names[0] if len(names) == 1 else None
-    run.grading = Grading(_tests(folder, rewards))
+    run.grading = Grading(_read_tests(folder, rewards))
     if main is not None:
         run.score, run.rate = rewards.number(main), rewards.rate(main)
     scores = rewards.numbers().items()
     run.scores = {name: (value, None) for name, value in scores if name != main}
 
 
-def _tests(folder: str, of: Part) -> list[GradedExpectation]:
+def _read_tests(folder: str, of: Part) -> list[GradedExpectation]:
     """The tests of ctrf.json as verdicts, if there is one."""
-    found = ((name, beside(f"{folder}/{name}")) for name in ("verifier/ctrf.json", "ctrf.json"))
+    names = "verifier/ctrf.json", "ctrf.json"
+    found = ((name, read_beside(f"{folder}/{name}")) for name in names)
     name, raw = next((one for one in found if isinstance(one[1], dict)), ("", {}))
     passed = {"passed": True, "failed": False}
     return [
@@ -164,7 +165,7 @@ def _tests(folder: str, of: Part) -> list[GradedExpectation]:
     ]
 
 
-def beside(path: str) -> Any:
+def read_beside(path: str) -> Any:
     """What a JSON file beside another holds; None if there is none that can be read."""
     try:
         return parse(read_bytes(path), Faults())
@@ -172,7 +173,7 @@ def beside(path: str) -> Any:
         return None
 
 
-def bare(path: str) -> dict[str, Any]:
+def wrap_reward(path: str) -> dict[str, Any]:
     """A reward.txt or reward.json as what `read` takes.
 
     Raises:
@@ -182,11 +183,10 @@ def bare(path: str) -> dict[str, Any]:
     data = read_bytes(path)
     is_json = path.endswith(".json")
     value = parse(data, Faults()) if is_json else float(decode(data)[0])
-    rewards = value if isinstance(value, dict) else {"reward": value}
-    return {"bare reward": rewards}
+    return {"bare reward": value if isinstance(value, dict) else {"reward": value}}
 
 
-def _bare(rewards: Any, path: str) -> Results:
+def _read_bare(rewards: Any, path: str) -> Results:
     """A trial of which the folders say everything: `<model>/<task>/<side>/trial-N/reward.txt`."""
     folder = os.path.dirname(path).removesuffix("/verifier")
     whole = Part({"rewards": rewards})
@@ -211,7 +211,8 @@ def _bare(rewards: Any, path: str) -> Results:
         model=model,
         path=folder,
     )
-    usage, timing = Part(beside(f"{folder}/usage.json")), Part(beside(f"{folder}/timing.json"))
+    usage = Part(read_beside(f"{folder}/usage.json"))
+    timing = Part(read_beside(f"{folder}/timing.json"))
     run.timing = Timing(
         total_duration_seconds=timing.number("agent_execution", 0) or timing.number("total", 0),
         total_tokens=usage.whole("total_tokens"),
@@ -226,7 +227,7 @@ def _read_job(raw: dict[str, Any], path: str) -> Results:
     results = Results(key=f"harbor job {raw['id']}" if raw.get("id") else None)
     whole = Part(raw, faults=results.faults)
     evals = whole.part("stats").named("evals")
-    config = Part(beside(f"{os.path.dirname(path)}/config.json")).parts("agents")
+    config = Part(read_beside(f"{os.path.dirname(path)}/config.json")).parts("agents")
     if len(evals) != 1:
         message = f"a job of {len(evals)} agents or data sets: its means are of no single side"
         results.faults.add("info", "not-used", "$.stats.evals", message)

@@ -12,7 +12,7 @@ from typing import Any
 from skill_eval_nb.text import count, some
 
 from ..base import Severity
-from ..run import GradedExpectation, RubricScore, Timing, leave_unread, unread_message
+from ..run import GradedExpectation, RubricScore, Timing, drop_unread, unread_message
 from ..sides import side_in
 from .part import Run, model_of
 
@@ -189,7 +189,7 @@ def _leave_unread(runs: list[Run], tell: Tell) -> None:
     """Checks without a verdict, as the judge gave none: no score of the run counts them either."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for run in runs:
-        unread = leave_unread(run.grading) if run.grading is not None else []
+        unread = drop_unread(run.grading) if run.grading is not None else []
         if unread:
             names = {what.split(": ")[0] for what, _ in unread}
             run.score = None

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..run import Grading, Timing
 from ..sides import SIDES, UNSTATED, WITH, WITHOUT, side_in
-from .harbor import beside, read_trial
+from .harbor import read_beside, read_trial
 from .part import Aggregate, Part, Results, Run
 
 _RESTATE = frozenset({"passed_cases_delta", "score_definition", "custom_scores"})
@@ -34,11 +34,11 @@ def recognise(raw: Any) -> bool:
         or {"status", "trial", "agent", "variant"} <= raw.keys()
         or ({"agents", "attempt_policy"} <= raw.keys() and isinstance(raw["agents"], dict))
         or isinstance(raw.get("card"), str)
-        or _restates(raw)
+        or _is_repeat(raw)
     )
 
 
-def _restates(raw: dict[str, Any]) -> bool:
+def _is_repeat(raw: dict[str, Any]) -> bool:
     """Whether a file of the tree says only what the run's result.json says as well."""
     if "agents" in raw or raw.keys().isdisjoint((*_RESTATE, "metrics", "skill_execution")):
         return False
@@ -55,7 +55,7 @@ def read(raw: Any, path: str) -> Results:
         return _read_card(raw["card"])
     if "attempt_policy" in raw:
         return _read_summary(raw, path)
-    return Results() if _restates(raw) else _read_trial(Part(raw.get("bare reward", raw)), path)
+    return Results() if _is_repeat(raw) else _read_trial(Part(raw.get("bare reward", raw)), path)
 
 
 def _read_trial(whole: Part, path: str) -> Results:
@@ -64,7 +64,7 @@ def _read_trial(whole: Part, path: str) -> Results:
     Time, tokens and model are those of Harbor's own file beside it, which ran the trial.
     """
     folder = os.path.dirname(path)
-    trial = beside(f"{folder}/result.json")
+    trial = read_beside(f"{folder}/result.json")
     harbor = read_trial(trial, f"{folder}/result.json") if isinstance(trial, dict) else Results()
     run = harbor.runs[0] if harbor.runs else Run(timing=Timing())
     results = Results([run], faults=whole.faults)
@@ -136,11 +136,11 @@ def _read_summary(raw: dict[str, Any], path: str) -> Results:
         overall = part.part("lift").part("overall")
         found = ((side, overall.number(side)) for side in (WITH, WITHOUT, "delta"))
         stated = {side: {"overall": value} for side, value in found if value is not None}
-        _state(results, stated, agent if len(agents) > 1 else None)
+        _add_stated(results, stated, agent if len(agents) > 1 else None)
     return results
 
 
-def _state(results: Results, stated: dict[str, dict[str, float]], agent: str | None) -> None:
+def _add_stated(results: Results, stated: dict[str, dict[str, float]], agent: str | None) -> None:
     """Add what is stated of an agent; of one of several each side is called after it, too."""
     for side, figures in stated.items():
         name = side if agent is None else f"{side} ({agent})"
@@ -186,5 +186,5 @@ def _read_card(text: str) -> Results:
             own |= {"delta": own[WITH] - own[WITHOUT]} if len(own) > 1 else {}
             for side, value in own.items():
                 stated[side][measure.lower()] = round(value, 6)
-        _state(results, stated, title.split(" (")[0] if len(head) > 2 else None)
+        _add_stated(results, stated, title.split(" (")[0] if len(head) > 2 else None)
     return results

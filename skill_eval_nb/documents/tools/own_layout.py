@@ -337,7 +337,7 @@ def _look_up(path: str, row: Mapping[str, Any], found: Found, stated: Mapping[st
     return next((value for value in inside if value is not None), None)
 
 
-def _split(found: Sequence[Found], told: OwnLayout, faults: Faults) -> None:
+def _split_columns(found: Sequence[Found], told: OwnLayout, faults: Faults) -> None:
     """Add to the rows what a column of them tells in parts, such as `{eval}/{configuration}`."""
     for column, pattern in told.split.items():
         unlike = 0
@@ -405,7 +405,7 @@ def table_of(
         missing += [f"{path}: {why}".lstrip(": ") for why in lost]
     if missing and not found:
         raise ValueError(missing[0])
-    _split(found, told, faults)
+    _split_columns(found, told, faults)
     braced = {name: name[1:-1] for row in found for name in row.keys}
     stated = {role: name for name, role in braced.items() if role in ROLES} | dict(told.columns)
     paths_of = {**{path: path for path in (*told.dimensions, *told.checks)}, **stated}

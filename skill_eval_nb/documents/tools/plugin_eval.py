@@ -119,7 +119,7 @@ def _run_of_arm(part: Part, graders: dict[str, _Grader], partial: str | None) ->
         grader = graders.get(name) or _read_grader(name, Part({}))
         passed = verdict.flag("passed")
         if grader.of_skill:
-            used = _used(grader.config, passed, verdict.text("explanation"))
+            used = _is_skill_used(grader.config, passed, verdict.text("explanation"))
         ballots = verdict.raw.get("judgeVotes")
         if isinstance(ballots, list) and (
             known := [vote for vote in ballots if isinstance(vote, bool)]
@@ -164,7 +164,7 @@ def _read_votes(of: dict[str, list[bool]]) -> list[Judging]:
     ]
 
 
-def _used(config: Part, passed: bool | None, explanation: str | None) -> bool | None:
+def _is_skill_used(config: Part, passed: bool | None, explanation: str | None) -> bool | None:
     """Whether the skill was used: a grader may also want that it was not."""
     counted = re.search(r"called (\d+)x", explanation or "")
     if counted:

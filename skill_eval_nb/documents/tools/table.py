@@ -11,7 +11,7 @@ from typing import Any
 
 from skill_eval_nb.text import count, did_you_mean, some
 
-from ..base import Faults, Severity, names_of, plainly
+from ..base import Faults, Severity, names_of, plain_key
 from ..evals import TriggerQuery, TriggerSet
 from ..parsing import ERRORED, UNSCORED, Unreadable, as_pair, read_bool, read_int, read_number
 from ..results import BenchmarkRun
@@ -237,18 +237,18 @@ def recognise_columns(table: Table) -> dict[str, str]:
     columns = dict(table.stated)
     used = {*columns.values(), *table.dimensions, *table.checks}
     parts = tuple(f"{name}." for name in used if name.strip("."))  # of what is said as a whole
-    plain = {plainly(one): one for one in reversed(table.names) if not one.startswith(parts)}
+    plain = {plain_key(one): one for one in reversed(table.names) if not one.startswith(parts)}
     long = {
-        role: role in columns or any(plainly(name) in plain for name in ROLES[role])
+        role: role in columns or any(plain_key(name) in plain for name in ROLES[role])
         for role in set(_LONG.values())
     }
     long["check"] = long["check"] or plain.keys() & {"verdict", "result", "outcome", "met"} != set()
     for role, known in sorted(ROLES.items(), key=lambda item: item[0] not in _LONG):
         if role in columns or (role in _LONG and not long[_LONG[role]]):
             continue
-        found = (plain[plainly(name)] for name in known if plainly(name) in plain)
+        found = (plain[plain_key(name)] for name in known if plain_key(name) in plain)
         if role == "configuration" and not _tells_sides(table, columns, plain):
-            found = (name for name in found if plainly(name) != "target")
+            found = (name for name in found if plain_key(name) != "target")
         if (column := next((name for name in found if name not in used), None)) is not None:
             columns[role] = column
             used.add(column)
@@ -422,7 +422,7 @@ def _judge(table: Table, at: int) -> tuple[str | None, str | None]:
 
 def _read_keys(table: Table, at: int) -> Run:
     side: Any = table.value(at, "configuration")
-    if plainly(table.columns.get("configuration", "")) in map(plainly, SWITCHES):
+    if plain_key(table.columns.get("configuration", "")) in map(plain_key, SWITCHES):
         side = table.read("configuration")[at]
     if isinstance(side, bool):
         side = WITH if side else WITHOUT

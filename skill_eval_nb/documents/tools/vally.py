@@ -35,7 +35,7 @@ def read(raw: Any, path: str) -> Results:
         if part.raw.get("type") == "trial-result":
             results.runs.append(_run_of_trial(part, path))
         elif part.raw.get("type") in _COMPARISONS:
-            _compare(part, path, results)
+            _read_comparisons(part, path, results)
     _join_attempts(results.runs)
     skills = {run.skill for run in results.runs if run.skill}
     if len(skills) == 1:
@@ -102,7 +102,7 @@ def _run_of_trial(trial: Part, path: str) -> Run:
             tool_calls={name: round(n) for name, n in calls.items()} or None,
             total_tool_calls=metrics.whole("toolCallCount"),
             total_steps=metrics.whole("turnCount"),
-            skill_used=_used(trajectory, metrics),
+            skill_used=_is_skill_used(trajectory, metrics),
         ),
     )
 
@@ -124,7 +124,7 @@ def _trial_error(trial: Part, trajectory: Part) -> str | None:
     return ": ".join(words) + (f" after {took / 1000:g} s" if len(words) == 1 and took else "")
 
 
-def _used(went: Part, metrics: Part) -> bool | None:
+def _is_skill_used(went: Part, metrics: Part) -> bool | None:
     """Whether a skill was opened: as it is counted, else as the events show."""
     counted = metrics.whole("skillActivationCount")
     if counted is not None:
@@ -138,7 +138,7 @@ def _used(went: Part, metrics: Part) -> bool | None:
     return "skill" in tools if events else None
 
 
-def _compare(part: Part, path: str, results: Results) -> None:
+def _read_comparisons(part: Part, path: str, results: Results) -> None:
     """Its comparisons: A is the treatment, B the baseline. What it sums up is held against them."""
     name = Path(path).parent.name or "comparison"
     a = part.text("treatmentVariant", "treatment") or "skilled"

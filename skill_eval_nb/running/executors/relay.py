@@ -353,8 +353,7 @@ class Exchange:
         headers: dict[str, str] = {}
         for name, value in ((k.decode(), v.decode("latin-1")) for k, v in head.headers):
             headers[name] = f"{headers[name]},{value}" if name in headers else value
-        target = head.target.decode("latin-1")
-        return Request(head.method.decode(), target, headers, bytes(body))
+        return Request(head.method.decode(), head.target.decode("latin-1"), headers, bytes(body))
 
     async def gone(self) -> None:
         """Wait until the other side has closed; anything else it sends is ignored."""

@@ -13,7 +13,7 @@ from skill_eval_nb.improving import versions
 from skill_eval_nb.running.skill import contents
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
-from skill_eval_nb.tables.columns import like
+from skill_eval_nb.tables.columns import convert_like
 from skill_eval_nb.text import MISSING, Gap, Row, fold_rows, mark_changes, some, tied
 from skill_eval_nb.workspace.jobs import (
     KeptSkill,
@@ -444,7 +444,7 @@ class Diff(Explorer):
         The rows are those of `ws.runs`, and the table is of its kind.
         """
         ws = self.source.ws
-        return super().selection if self.has_pair else like(ws, ws.polars("runs").clear())
+        return super().selection if self.has_pair else convert_like(ws, ws.polars("runs").clear())
 
     # what a person does
 
