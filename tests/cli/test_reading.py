@@ -234,11 +234,13 @@ def test_the_skill_that_a_workspace_lies_beside_is_looked_at_too(commands, copy)
 
 def test_a_path_with_nothing_to_look_at_is_an_error_at_once(commands, copy, tmp_path):
     for content, fault in (
-        ({}, "does not exist"),
+        (None, "does not exist"),
         ({"notes.txt": "nothing"}, "There is nothing to load"),
         ({"SKILL.md": "no head"}, "has no front matter"),
     ):
-        assert fault in refused("lab", lay(tmp_path / "theirs", content), "--to", copy)
+        theirs = tmp_path / "theirs"
+        path = theirs if content is None else lay(theirs, content)
+        assert fault in refused("lab", path, "--to", copy)
         assert (commands, copy.exists()) == ([], False)
 
 
