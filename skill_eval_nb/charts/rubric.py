@@ -58,11 +58,11 @@ def pack_swarm(dots: Rows) -> list[Row]:
     >>> [dot["below"] for dot in pack_swarm([{"score": 3.0}, {"score": 4.0}, {"score": 4.0}])]
     [0.0, -3.3, 3.3]
     """
-    size = Counter(_round_score(dot) for dot in dots)
+    size = Counter(round(dot["score"], 1) for dot in dots)
     seen: Counter[float] = Counter()
     packed: list[Row] = []
     for dot in dots:
-        near = _round_score(dot)
+        near = round(dot["score"], 1)
         columns = -(-size[near] // STACKED)
         column, level = divmod(seen[near], STACKED)
         seen[near] += 1
@@ -75,10 +75,6 @@ def pack_swarm(dots: Rows) -> list[Row]:
 def swarm_height(dots: Rows) -> float:
     """Pixels that packed dots take from top to bottom."""
     return 2 * max(abs(dot["below"]) for dot in dots) + DOT + 4
-
-
-def _round_score(dot: Row) -> float:
-    return round(dot["score"], 1)
 
 
 LOW, HIGH = 1, 5

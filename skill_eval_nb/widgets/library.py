@@ -49,8 +49,8 @@ class LibraryPanel(Explore):
     is_open = False
     """Whether a skill is looked at, and not all of them."""
 
-    def _count(self) -> None:
-        super()._count()
+    def _renew_counts(self) -> None:
+        super()._renew_counts()
         self.library = Library(self.source.ws)
 
     def view(self) -> Child:
@@ -95,7 +95,7 @@ class LibraryPanel(Explore):
         suite = suite_of(self.counted.suites, request)
         models = suite.models if suite is not None else ()
         own = (model for model in models if all(row[key] == name for key, name in model))
-        self._choose(replace(request, model=next(own, ())))
+        self._change_choice(replace(request, model=next(own, ())))
         self.find(None, "")
         self.is_open = True
 

@@ -57,7 +57,7 @@ long it took, and what a library says of what it cannot read."""
 def file_in(home: Path, name: str, words: str | None = None) -> Panel:
     """What is shown of a file that a run put out; of the zoo's where no words are given."""
     made = draw(home, name, zoo.files()[name] if words is None else words)
-    return Plain(h("p", made.kind), made.offered())
+    return Plain(h("p", made.kind), made.offer_all())
 
 
 def others_of(home: Path, **given: Any) -> Panel:

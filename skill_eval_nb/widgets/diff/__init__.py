@@ -92,14 +92,14 @@ def compare(old: Path, new: Path) -> SkillDiff:
 
     Files that tell about its evals, and what other programs left there, are no part of it.
     """
-    return _compare_cached(str(old), str(new), _state(old), _state(new))
+    return _compare_cached(str(old), str(new), _stamp_folder(old), _stamp_folder(new))
 
 
 State = tuple[tuple[str, int, int], ...]
 """Each file of a skill: its name, when it was written, its size."""
 
 
-def _state(folder: Path) -> State:
+def _stamp_folder(folder: Path) -> State:
     root = folder.resolve()
     found = contents(root)
     known = ((name, (root / name).lstat()) for name in sorted([*found.files, *found.links]))
@@ -201,26 +201,26 @@ class SetupDifference(NamedTuple):
     after: str | None
 
 
-def unlike(ws: Workspace, pair: Pair) -> list[SetupDifference]:
+def compare_setup(ws: Workspace, pair: Pair) -> list[SetupDifference]:
     """All that is known to differ between two iterations but their skill and their figures.
 
     `ws` has the runs of these two iterations of one skill alone.
     """
     runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
-    shared = set.intersection(*(set(_of(runs, side)["eval_id"]) for side in pair))
+    shared = set.intersection(*(set(_rows_of(runs, side)["eval_id"]) for side in pair))
     base = Path(ws.path) if ws.path else None
-    both_scored = all(_of(scores, side).height for side in pair)
+    both_scored = all(_rows_of(scores, side).height for side in pair)
     return [
-        *_alone("Evals", pair, runs, "eval_id", "eval_name"),
-        *(_prompts(runs, pair, base) if base else ()),
+        *_extra("Evals", pair, runs, "eval_id", "eval_name"),
+        *(_compare_prompts(runs, pair, base) if base else ()),
         *_checks(ws.polars("expectations"), pair, shared),
-        *(_alone("Rubric dimensions", pair, scores, *["dimension"] * 2) if both_scored else ()),
-        *_models(runs, pair),
-        *(_plans(runs, pair, base) if base else ()),
+        *(_extra("Rubric dimensions", pair, scores, *["dimension"] * 2) if both_scored else ()),
+        *_compare_models(runs, pair),
+        *(_compare_plans(runs, pair, base) if base else ()),
     ]
 
 
-def _of(frame: pl.DataFrame, iteration: str) -> pl.DataFrame:
+def _rows_of(frame: pl.DataFrame, iteration: str) -> pl.DataFrame:
     return frame.filter(iteration=iteration)
 
 
@@ -235,11 +235,11 @@ def _changed_words(
     ]
 
 
-def _alone(
+def _extra(
     kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str
 ) -> list[SetupDifference]:
     """What stands in one iteration only."""
-    a, b = (_of(frame, side).unique(key, maintain_order=True) for side in pair)
+    a, b = (_rows_of(frame, side).unique(key, maintain_order=True) for side in pair)
     gone, new = (mine.join(other, on=key, how="anti")[name] for mine, other in ((a, b), (b, a)))
     return [
         *(SetupDifference(kind, name, name, None) for name in gone),
@@ -253,7 +253,7 @@ def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterat
     columns = [*in_eval, "expectation_id", "text", "eval_name"]
     known = checks.unique(["iteration", *columns], maintain_order=True)
     known = known.filter(known["eval_id"].is_in(list(shared))).select("iteration", *columns)
-    a, b = (_of(known, side) for side in pair)
+    a, b = (_rows_of(known, side) for side in pair)
     if a.is_empty() or b.is_empty():
         return
     by_text, by_id = [*in_eval, "text"], [*in_eval, "expectation_id"]
@@ -267,7 +267,7 @@ def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterat
         yield SetupDifference("Expectations", row["eval_name"], None, row["text"])
 
 
-def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
+def _compare_prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
     """Prompts that the metadata of the two iterations have in other words."""
     prompts: dict[str, dict[str, str]] = {side: {} for side in pair}
     names: dict[str, str] = {}
@@ -282,10 +282,10 @@ def _prompts(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference
     return _changed_words("Prompts", *prompts.values())
 
 
-def _models(runs: pl.DataFrame, pair: Pair) -> list[SetupDifference]:
+def _compare_models(runs: pl.DataFrame, pair: Pair) -> list[SetupDifference]:
     a, b = (
         {
-            words: ", ".join(sorted(_of(runs, side)[column].drop_nulls().unique()))
+            words: ", ".join(sorted(_rows_of(runs, side)[column].drop_nulls().unique()))
             for column, words in MODELS.items()
         }
         for side in pair
@@ -294,27 +294,27 @@ def _models(runs: pl.DataFrame, pair: Pair) -> list[SetupDifference]:
     return _changed_words("Models", stated, b)
 
 
-def _plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
+def _compare_plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
     """What our journals say of how the two were run."""
     settings: list[dict[str, str]] = []
     for side in pair:
-        path = next(iter(_of(runs, side)["path"]), None)
+        path = next(iter(_rows_of(runs, side)["path"]), None)
         folder = iteration_folder(base / path, side) if path else None
         plan = read_settings(folder).plan if folder else {}
         own = {**plan.get("runs", {}), **plan.get("grading", {})}
         if not own:
             return []
         kept = {name: of for name, of in own.items() if name not in SHOWN_APART}
-        settings.append(dict(_flat(kept)))
+        settings.append(dict(_flatten_settings(kept)))
     every = dict.fromkeys([*settings[0], *settings[1]], "none")
     return _changed_words("How it was run", *(every | own for own in settings))
 
 
-def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+def _flatten_settings(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
     """The settings of a plan, each under its own name."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{name}, ")
+            yield from _flatten_settings(value, f"{above}{name}, ")
         else:
             yield f"{above}{name}", "none" if value is None else str(value)
 
@@ -448,8 +448,8 @@ class Diff(Explorer):
 
     # what a person does
 
-    def _choose(self, request: Choice) -> None:
-        super()._choose(request)
+    def _change_choice(self, request: Choice) -> None:
+        super()._change_choice(request)
         self.versions, self.lines = {}, frozenset()
 
     @action
@@ -482,9 +482,9 @@ class Diff(Explorer):
     def _content(self, look: Look) -> Child:
         if self.seen.tab == "skill":
             choice = self._version_choice() if self._every else None
-            return h("div", self._why_no_diff(look), choice, self._files())
+            return h("div", self._why_no_diff(look), choice, self._files_view())
         if self.seen.tab == "others":
-            found = self._unlike(look)
+            found = self._setup_differences(look)
             return waiting_note("Counting") if found is None else unlike_view(found, _pair_of(look))
         return super()._content(look)
 
@@ -517,7 +517,7 @@ class Diff(Explorer):
             cls="sen-row",
         )
 
-    def _files(self) -> Node | None:
+    def _files_view(self) -> Node | None:
         """Every file that differs, and the names of those that do not."""
         found = self._compared
         if found is None:
@@ -554,8 +554,8 @@ class Diff(Explorer):
         facts = (
             _skill_fact(self._compared),
             _flipped_fact(_count_flips(look)),
-            _unlike_fact(self._unlike(look)),
-            _fact("!", "odd", SESSIONS),
+            _unlike_fact(self._setup_differences(look)),
+            _fact_item("!", "odd", SESSIONS),
         )
         return h(
             "div",
@@ -575,18 +575,18 @@ class Diff(Explorer):
         own.links = False
         return tracks(own, differences(own))
 
-    def _count(self) -> None:
+    def _renew_counts(self) -> None:
         self.sides = Counted(self.source.ws, self._later)
-        super()._count()
+        super()._renew_counts()
 
-    def _unlike(self, look: Look) -> list[SetupDifference] | None:
+    def _setup_differences(self, look: Look) -> list[SetupDifference] | None:
         """What else differs; None while that is being looked for."""
         pair, now = _pair_of(look), look.choice
         keys = {"workspace": now.workspace or "", "skill": now.skill or "", **dict(now.model)}
 
         def count_unlike() -> list[SetupDifference]:
             part = self.source.ws.select(iteration=tuple(pair), **keys)
-            return unlike(part, pair)
+            return compare_setup(part, pair)
 
         return self.counted.get(("unlike", pair, *keys.values()), count_unlike)
 
@@ -607,7 +607,7 @@ def _count_flips(look: Look) -> list[int] | None:
 COUNTING = waiting_note("Counting")
 
 
-def _fact(sign: str, kind: str, words: Child) -> Node:
+def _fact_item(sign: str, kind: str, words: Child) -> Node:
     """A sign, how it stands out, and what is to be known."""
     look = f"sen-diff-fact sen-diff-fact-{kind or 'same'}"
     return h("li", h("span", sign, cls=look, aria_hidden="true"), words)
@@ -615,30 +615,30 @@ def _fact(sign: str, kind: str, words: Child) -> Node:
 
 def _skill_fact(compared: SkillDiff | None) -> Node:
     if compared is None:
-        return _fact("?", "odd", "The skill's files were not kept in both")
+        return _fact_item("?", "odd", "The skill's files were not kept in both")
     if not compared.files:
-        return _fact("=", "", "The skill's files are the same")
+        return _fact_item("=", "", "The skill's files are the same")
     lines = [*_line_counts(compared.added, compared.removed), " lines"]
-    return _fact("≠", "", [f"The skill: {_differ(len(compared.files), 'file')}, ", *lines])
+    return _fact_item("≠", "", [f"The skill: {_say_differ(len(compared.files), 'file')}, ", *lines])
 
 
 def _flipped_fact(turned: Sequence[int] | None) -> Node:
     if turned is None:
-        return _fact("…", "", COUNTING)
+        return _fact_item("…", "", COUNTING)
     failing, passing = turned
     if not failing and not passing:
-        return _fact("=", "", "No expectation flipped")
+        return _fact_item("=", "", "No expectation flipped")
     words = f"{tied(failing, 'expectation')} newly failing, {passing:,} newly passing"
-    return _fact("▼", "bad", words) if failing else _fact("▲", "good", words)
+    return _fact_item("▼", "bad", words) if failing else _fact_item("▲", "good", words)
 
 
 def _unlike_fact(found: Sequence[SetupDifference] | None) -> Node:
     if found is None:
-        return _fact("…", "", COUNTING)
+        return _fact_item("…", "", COUNTING)
     if not found:
-        return _fact("=", "", "Evals, expectations and models are the same")
-    return _fact("!", "odd", f"{_differ(len(found), 'other thing')} besides the skill")
+        return _fact_item("=", "", "Evals, expectations and models are the same")
+    return _fact_item("!", "odd", f"{_say_differ(len(found), 'other thing')} besides the skill")
 
 
-def _differ(number: int, noun: str) -> str:
+def _say_differ(number: int, noun: str) -> str:
     return f"{tied(number, noun)} {'differs' if number == 1 else 'differ'}"

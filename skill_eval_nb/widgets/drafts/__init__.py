@@ -24,7 +24,7 @@ from .cards import (
     Decision,
     DraftFigures,
     OpenedDrafts,
-    changes,
+    changes_view,
     drafts_list,
     suggestions_list,
 )
@@ -157,7 +157,7 @@ class Drafts(Panel):
             return waiting_note("Drafting")
         if self._seen.tab == "drafts":
             return drafts_list(work, shown, self._seen, self._judgings)
-        return changes(work, [card for card in shown if card.decision == "accepted"])
+        return changes_view(work, [card for card in shown if card.decision == "accepted"])
 
     # ── what a person does ────────────────────────────────────────────────────────────────────
 

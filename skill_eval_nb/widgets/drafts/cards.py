@@ -84,7 +84,7 @@ class OpenedDrafts:
     opened: str = ""
     all_rows: bool = False
 
-    def some(self, rows: Sequence[T], noun: str) -> tuple[Sequence[T], Node | None]:
+    def cut_rows(self, rows: Sequence[T], noun: str) -> tuple[Sequence[T], Node | None]:
         """The rows that are shown, and a button for the others."""
         kept = rows if self.all_rows else rows[:MOST]
         left = len(rows) - len(kept)
@@ -109,7 +109,7 @@ def suggestions_list(found: Aggregate, shown: Sequence[Card], seen: OpenedDrafts
     """All of them; the one that was clicked with everything that was said."""
     if not found.suggestions:
         return notice("No grader has suggested anything here; the checks may still give drafts.")
-    kept, more = seen.some(found.suggestions, "suggestion")
+    kept, more = seen.cut_rows(found.suggestions, "suggestion")
     lines = [
         line for suggestion in kept for line in _rows_of(suggestion, found.total_runs, shown, seen)
     ]
@@ -240,7 +240,7 @@ def drafts_list(
     for card in shown:
         if missing := at_first.get(card.key):  # it stays where it is once that is written
             lacking.setdefault((card.draft.part, *missing), []).append(card)
-    kept, more = seen.some([card for card in shown if not at_first.get(card.key)], "draft")
+    kept, more = seen.cut_rows([card for card in shown if not at_first.get(card.key)], "draft")
     how = "Accept what convinces you: nothing is written before the next part says so."
     kept = sorted(kept, key=lambda card: _leak_note(work, card) is not None)
     cards = [_card_view(work, card, seen, judgings) for card in kept]
@@ -281,7 +281,7 @@ def _lacking_row(
         h("p", why[:1].upper() + why[1:], cls="sen-soft", dir="auto"),
         _leak_note(work, card),
     ]
-    theirs: Child = [_what(card), _card_buttons(card, name)]
+    theirs: Child = [_replacement_view(card), _card_buttons(card, name)]
     if len(draft.new) == 1 and isinstance(draft.new[0], str) and card.typed is None:
         act = ("write", card.key)
         line = entry("Wording", draft.new[0], act, aria_label=f"Wording: {name}")
@@ -312,7 +312,7 @@ def _card_view(
     tags = [pill(draft.kind, KINDS.get(draft.kind, "")), h("strong", words[:1].upper() + words[1:])]
     if card.decision is not None:
         tags.append(pill(*_card_pill(card)))
-    mine = [_what(card), _leak_note(work, card)]
+    mine = [_replacement_view(card), _leak_note(work, card)]
     mine += [h("p", draft.why, cls="sen-soft", dir="auto"), _card_buttons(card, name)]
     theirs = tried_out(work, card, seen, judgings)
     return h(
@@ -325,7 +325,7 @@ def _card_view(
     )
 
 
-def _what(card: Card) -> Child:
+def _replacement_view(card: Card) -> Child:
     """What would come, or a place to edit it."""
     if card.typed is not None:
         label = "Replacement, as JSON" if card.draft.target else "What comes, as JSON"
@@ -375,7 +375,7 @@ def _card_buttons(card: Card, name: str, *, edit: bool = True) -> Node:
     return h("div", row, cls="sen-row")
 
 
-def changes(work: DraftFigures, accepted: Sequence[Card]) -> Node:
+def changes_view(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     """The change that would be made."""
     if not accepted:
         return notice("Nothing is accepted yet. Accept drafts, and the change is shown here.")

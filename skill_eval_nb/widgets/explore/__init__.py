@@ -236,7 +236,7 @@ class Explore(Explorer):
         ws, folder, dialect = self.source.ws, self._folder, self.handed["dialect"]
         if self.handed["part"] == "chosen":
             ws = self.choice.select(ws, iteration=self.choice.iterations)
-        self._write(lambda: report.write_report(ws, folder, dialect=dialect))
+        self._begin_writing(lambda: report.write_report(ws, folder, dialect=dialect))
 
     @action
     def save_chart(self, kind: str) -> None:
@@ -245,9 +245,9 @@ class Explore(Explorer):
 
         ws, choice, name = self.source.ws, self.choice, self.seen.chart
         path = self._folder / f"{name}.{kind}"
-        self._write(lambda: Written([charts.save(chart_of(ws, choice, name), path)]))
+        self._begin_writing(lambda: Written([charts.save(chart_of(ws, choice, name), path)]))
 
-    def _write(self, work: Callable[[], Written]) -> None:
+    def _begin_writing(self, work: Callable[[], Written]) -> None:
         """Write in a thread; what goes wrong is shown as every fault is."""
 
         def take(written: Written) -> None:
@@ -316,7 +316,7 @@ def chart_of(ws: Workspace, choice: Choice, name: str) -> Any:
     return chart
 
 
-def draw(ws: Workspace, choice: Choice, name: str) -> tuple[str, bytes]:
+def draw_picture(ws: Workspace, choice: Choice, name: str) -> tuple[str, bytes]:
     """A chart's answer in words, and the chart as PNG.
 
     It is no SVG: where a browser has other fonts than those that the chart was laid out with, the
@@ -331,7 +331,7 @@ def draw(ws: Workspace, choice: Choice, name: str) -> tuple[str, bytes]:
 def show_chart(look: Look, name: str) -> Node:
     """A chart of what is looked at, or that it is being drawn."""
     key = "chart", name, look.choice
-    drawn = look.counted.get(key, lambda: draw(look.ws, look.choice, name))
+    drawn = look.counted.get(key, lambda: draw_picture(look.ws, look.choice, name))
     if drawn is None:
         return waiting_note("Drawing")
     answer, png = drawn

@@ -141,13 +141,13 @@ def suites_of(ws: Workspace, *, turned: bool = False) -> list[SkillRuns]:
     """Every skill of every workspace: those with runs first, then those that only have evals."""
     runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
     keys = ["workspace", "skill"]
-    with_runs = sorted(runs.select(keys).unique().rows(), key=_place)
+    with_runs = sorted(runs.select(keys).unique().rows(), key=_natural_keys)
     defined = set(ws.polars("evals").select(keys).unique().rows())
-    waiting = sorted(defined - set(with_runs), key=_place)
+    waiting = sorted(defined - set(with_runs), key=_natural_keys)
     return [_suite_of(runs, scores, *names, turned=turned) for names in (*with_runs, *waiting)]
 
 
-def _place(names: tuple[str, ...]) -> list[object]:
+def _natural_keys(names: tuple[str, ...]) -> list[object]:
     return [natural(name) for name in names]
 
 
@@ -174,7 +174,7 @@ def _suite_of(
             name: tuple(sorted((own for at, own in sides if at == name), key=side))
             for name in names
         },
-        evals=dict(sorted(evals, key=_place)),
+        evals=dict(sorted(evals, key=_natural_keys)),
         metrics=tuple(name for name in METRICS if known[name]),
         dimensions=tuple(sorted(scored["dimension"].unique(), key=natural)),
         n_runs=own.height,
@@ -294,7 +294,7 @@ def settle_choice(suite: SkillRuns | None, choice: Choice) -> Choice:
         configuration=configuration,
         baseline=baseline,
         evals=evals if len(evals) < len(suite.evals) else (),
-        metric=_metric(suite, choice.metric) or headline_of(metrics_of(suite)),
+        metric=_find_metric(suite, choice.metric) or headline_of(metrics_of(suite)),
         model=choice.model if choice.model in suite.models else suite.model,
     )
 
@@ -314,19 +314,19 @@ def check_choice(suites: Sequence[SkillRuns], request: Choice) -> Choice:
     ids = {name: eval_ for eval_, name in suite.evals.items()} | {
         name: name for name in suite.evals
     }
-    _check("workspace", [request.workspace], [suite.workspace for suite in suites])
-    _check("skill", [request.skill], [suite.skill for suite in suites])
-    _check("iteration", request.iterations, suite.iterations)
-    _check("configuration", [request.configuration, baseline], suite.configurations)
+    _check_known("workspace", [request.workspace], [suite.workspace for suite in suites])
+    _check_known("skill", [request.skill], [suite.skill for suite in suites])
+    _check_known("iteration", request.iterations, suite.iterations)
+    _check_known("configuration", [request.configuration, baseline], suite.configurations)
     if baseline == UNSTATED:
         raise ValueError(f"`{UNSTATED}` cannot be the baseline: nothing says what these runs are.")
-    _check("eval", request.evals, ids)
-    if _metric(suite, metric) is None:
+    _check_known("eval", request.evals, ids)
+    if _find_metric(suite, metric) is None:
         raise no_such("metric", metric, [*suite.metrics, *suite.dimensions])
     return replace(request, evals=tuple(ids[name] for name in request.evals))
 
 
-def _check(kind: str, names: Iterable[str | None], known: Iterable[str]) -> None:
+def _check_known(kind: str, names: Iterable[str | None], known: Iterable[str]) -> None:
     there = set(known)
     for name in names:
         if name is not None and name not in there:
@@ -359,7 +359,7 @@ def _last_two(
     return own, next(iter([*reversed(names[:at]), *names[at + 1 :]]), None)
 
 
-def _metric(suite: SkillRuns, name: str) -> str | None:
+def _find_metric(suite: SkillRuns, name: str) -> str | None:
     """The metric of that name; a dimension may be called by its name alone."""
     if name in METRICS:
         return name
@@ -378,7 +378,7 @@ def parts_of(choice: Choice) -> list[Part]:
     return [replace(choice, iterations=(name,), metric="") for name in choice.iterations]
 
 
-def within(ws: Workspace, parts: Sequence[Part]) -> Workspace:
+def select_parts(ws: Workspace, parts: Sequence[Part]) -> Workspace:
     """What of a workspace is in parts of one choice, in polars: what is counted is for here."""
     found = parts[0].select(ws, iteration=[part.iteration for part in parts])
     found.backend = "polars"
@@ -446,12 +446,12 @@ def runs_of(ws: Workspace, choice: Choice, clicked: Selection | None) -> pl.Data
     if clicked is not None and clicked.path is not None:
         return order_runs(of_path(runs, clicked.path))
     evals = choice.evals or None
-    runs = _within(runs, iteration=choice.iterations, configuration=choice.sides, eval_id=evals)
+    runs = _select(runs, iteration=choice.iterations, configuration=choice.sides, eval_id=evals)
     runs = select_model(runs, choice.model)
     return order_runs(runs if clicked is None else _narrow_runs(ws, runs, clicked))
 
 
-def _within(runs: pl.DataFrame, **wanted: Collection[Any] | None) -> pl.DataFrame:
+def _select(runs: pl.DataFrame, **wanted: Collection[Any] | None) -> pl.DataFrame:
     """The runs with one of the values that are wanted of each column; None wants all."""
     import polars as pl
 
@@ -497,7 +497,7 @@ def _narrow_runs(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.Da
     names = ("iteration", "configuration", "eval_id")
     alone = {name: [own] for name in names if (own := getattr(clicked, name)) is not None}
     more = {"run_number": clicked.numbers or None, "eval_name": clicked.evals or None}
-    runs = _within(runs, **alone, **more)
+    runs = _select(runs, **alone, **more)
     if clicked.names:
         name = pl.format("{} {} run {}", "eval_name", "configuration", "run_number")
         runs = runs.filter(name.is_in(clicked.names))
@@ -653,7 +653,7 @@ def count_flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """
     found = stats.discrimination_by_eval(ws, parts[0].baseline).to_dicts()
     for row in found:
-        row["class"] = turn(row["baseline_pass_rate"], row["pass_rate"])
+        row["class"] = classify_change(row["baseline_pass_rate"], row["pass_rate"])
         row["evals"] = [row["eval_name"]]
         if row["p_adjusted"] is not None:
             row["reason"] = f"p = {row['p_adjusted']:.2g}. {row['reason']}"
@@ -661,13 +661,15 @@ def count_flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     return _of_each(parts, sorted(found, key=lambda row: row["estimate"] or 0.0))
 
 
-def turn(before: float | None, after: float | None) -> str:
+def classify_change(before: float | None, after: float | None) -> str:
     """What became of an expectation, by the share of runs that it passed in.
 
     It flipped where most runs passed before and fewer than half do now, or the other way.
 
-    >>> turn(1.0, 0.0), turn(1.0, 0.5), turn(0.25, 0.75), turn(1.0, 1.0), turn(None, 1.0)
-    ('newly failing', 'less often', 'newly passing', 'as before', 'unknown')
+    >>> classify_change(1.0, 0.0), classify_change(1.0, 0.5), classify_change(0.25, 0.75)
+    ('newly failing', 'less often', 'newly passing')
+    >>> classify_change(1.0, 1.0), classify_change(None, 1.0)
+    ('as before', 'unknown')
     """
     if before is None or after is None:
         return "unknown"
@@ -739,4 +741,4 @@ class Counted:
     def _tables_within(self, parts: Parts) -> Workspace:
         """What of the workspace is in these parts; figures of the same parts share its tables."""
         with self._lock:
-            return self._parts.get_or_make(tuple(parts), lambda: within(self.ws, parts))
+            return self._parts.get_or_make(tuple(parts), lambda: select_parts(self.ws, parts))

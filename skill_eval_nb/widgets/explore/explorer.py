@@ -34,7 +34,7 @@ from .choice import (
     suite_of,
 )
 from .evals import evals, outputs
-from .look import Look, Opened, behind
+from .look import Look, Opened, runs_behind
 from .quality import checks, dimensions, notes_view, problems
 from .rows import RowSearch
 from .verdict import summary, trend, verdict
@@ -56,7 +56,7 @@ def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
     """The controls for everything that leaves a choice."""
     return h(
         "div",
-        skills(suites, look.suite),
+        skill_choice(suites, look.suite),
         _model_choice(look),
         _iterations_menu(look),
         _side_choices(look),
@@ -70,7 +70,7 @@ def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
     )
 
 
-def skills(suites: Sequence[SkillRuns], chosen: SkillRuns) -> Child:
+def skill_choice(suites: Sequence[SkillRuns], chosen: SkillRuns) -> Child:
     """Which skill, where there are several."""
     if len(suites) < 2:
         return None
@@ -207,7 +207,7 @@ def nothing_view(suites: Sequence[SkillRuns], suite: SkillRuns | None, source: S
         why = f"There are no runs in {source.path or 'these tables'}."
     lands = h("p", "Runs are shown here as they land.", cls="sen-soft") if source.path else None
     return [
-        skills(suites, suite) if suite is not None else None,
+        skill_choice(suites, suite) if suite is not None else None,
         h("div", h("h3", "Nothing to look at yet"), h("p", why), lands, cls="sen-card"),
     ]
 
@@ -250,7 +250,7 @@ class Explorer(Panel):
         """
         self._later = Later(self.show, FIRST_PATIENCE)
         self.source = Source(ws, self._read_anew)
-        self._count()
+        self._renew_counts()
         self.request = self._check_request(self.counted.suites, request)
         self.seen = Opened()
         super().__init__()
@@ -320,7 +320,7 @@ class Explorer(Panel):
             tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
             None
             if own_runs
-            else [h("h4", "The runs behind it", key="behind-title"), safely(behind, look)],
+            else [h("h4", "The runs behind it", key="behind-title"), safely(runs_behind, look)],
             cls="sen-x-explore",
             key="explore",
             keys={"Escape": ("close_runs",)},
@@ -348,16 +348,16 @@ class Explorer(Panel):
 
     def _read_anew(self) -> None:
         """Runs have landed: count anew, and keep what was chosen."""
-        self._count()
+        self._renew_counts()
         self.show()
 
-    def _count(self) -> None:
+    def _renew_counts(self) -> None:
         ws = borrow_baselines(self.source.ws, self.borrowed)
         self.counted = Counted(ws, self._later, turned=self.turned)
 
     # ── what is looked at ─────────────────────────────────────────────────────────────────────
 
-    def _choose(self, request: Choice) -> None:
+    def _change_choice(self, request: Choice) -> None:
         """Look at something else: what was clicked is of what was looked at before.
 
         Who wants all evals wants those that are still to come, too.
@@ -371,19 +371,19 @@ class Explorer(Panel):
     def choose_suite(self, number: str) -> None:
         """Look at another skill."""
         suite = self.counted.suites[int(number)]
-        self._choose(Choice(suite.workspace, suite.skill, metric=self.request.metric))
+        self._change_choice(Choice(suite.workspace, suite.skill, metric=self.request.metric))
 
     @action
     def choose_model(self, number: str) -> None:
         """Look at the runs of another model."""
         suite = self.suite
         if suite is not None:
-            self._choose(replace(self.request, model=suite.models[int(number)]))
+            self._change_choice(replace(self.request, model=suite.models[int(number)]))
 
     @action
     def choose_iterations(self, *names: str) -> None:
         """Look at these iterations; at the last one where none is named."""
-        self._choose(replace(self.request, iterations=names))
+        self._change_choice(replace(self.request, iterations=names))
 
     @action
     def borrow(self, iteration: str, lender: str, baseline: str) -> None:
@@ -393,8 +393,8 @@ class Explorer(Panel):
         if lender:
             kept[key] = lender, baseline
         self.borrowed = kept
-        self._count()
-        self._choose(replace(self.request, iterations=(iteration,)))
+        self._renew_counts()
+        self._change_choice(replace(self.request, iterations=(iteration,)))
 
     @action
     def choose_configuration(self, name: str) -> None:
@@ -409,7 +409,7 @@ class Explorer(Panel):
     def _set_sides(self, own: str | None, other: str | None) -> None:
         if own == other:
             own, other = self.choice.baseline, self.choice.configuration
-        self._choose(replace(self.request, configuration=own, baseline=other))
+        self._change_choice(replace(self.request, configuration=own, baseline=other))
 
     @action
     def choose_metric(self, name: str) -> None:
@@ -419,14 +419,14 @@ class Explorer(Panel):
     @action
     def choose_evals(self, *ids: str) -> None:
         """Count these evals alone; all where none is named."""
-        self._choose(replace(self.request, evals=ids))
+        self._change_choice(replace(self.request, evals=ids))
 
     @action
     def tick(self, what: str, name: str, on: bool) -> None:
         """Look at one of the `iterations` more, or less, or count one of the `evals`."""
         every = self.suite.evals if self.suite is not None else ()
         kept = tuple(own for own in getattr(self.choice, what) or every if own != name)
-        self._choose(replace(self.request, **{what: (*kept, name) if on else kept}))
+        self._change_choice(replace(self.request, **{what: (*kept, name) if on else kept}))
 
     # ── what is open ──────────────────────────────────────────────────────────────────────────
 
@@ -470,14 +470,14 @@ class Explorer(Panel):
             if notes is None:
                 return
             values = (*values, notes[values[1]])
-        self._pick(select_runs(kind, *values))
+        self._show_picked(select_runs(kind, *values))
 
     @action
     def clear(self) -> None:
         """Show all runs again."""
-        self._pick(None)
+        self._show_picked(None)
 
-    def _pick(self, clicked: Selection | None) -> None:
+    def _show_picked(self, clicked: Selection | None) -> None:
         self._show_first("runs", clicked=clicked, opened=())
 
     @action
@@ -497,7 +497,7 @@ class Explorer(Panel):
         if self.seen.opened:
             self.seen = replace(self.seen, opened=())
         else:
-            self._pick(None)
+            self._show_picked(None)
 
     @action
     def open_run(self, *key: Any) -> None:
@@ -521,7 +521,7 @@ class Explorer(Panel):
         """Show an output of that eval beside one of the other side; once more hides it."""
         run = RunKey(*key)
         if run in self.seen.opened[-1:]:
-            self._pick(None)
+            self._show_picked(None)
         else:
-            self._pick(select_runs("outputs", run.iteration, run.eval_id, name))
+            self._show_picked(select_runs("outputs", run.iteration, run.eval_id, name))
             self.open_pair(*run)

@@ -44,10 +44,10 @@ from .rows import (
     of_page,
     page_of,
     pager,
-    places,
     row_has,
     rows_by_run,
     sort_button,
+    sort_places,
     table_buttons,
 )
 
@@ -171,7 +171,7 @@ class Look:
         missing = [part for part, found in rows.items() if found == []]
         return rows | {part: own(found) for part, found in self.figures(counts[1], missing).items()}
 
-    def last(self, count: Count) -> tuple[Part | None, Any]:
+    def last_figures(self, count: Count) -> tuple[Part | None, Any]:
         """The last part with such figures, and these; None while they are being counted."""
         for part in reversed(self.parts):
             found = self.figures(count, [part])[part]
@@ -190,19 +190,19 @@ class Look:
             return frozenset()
         return frozenset((*own.numbers, *own.names))
 
-    def below(self, at: Place, columns: int) -> list[Node]:
+    def runs_below(self, at: Place, columns: int) -> list[Node]:
         """The row with the runs behind what was clicked, below the row where that was."""
         if not self.is_at(at) or self.placed:
             return []
         self.placed = True
-        cell = h("td", behind(self), colspan=str(columns))
+        cell = h("td", runs_behind(self), colspan=str(columns))
         return [h("tr", cell, cls="sen-x-below", key="below")]
 
     def kind_of(self, configuration: str) -> str:
         """Which side a configuration is: `with`, `base`, or `other` where it is none."""
         return next((kind for kind, name in self.kinds if name == configuration), "other")
 
-    def where(self, part: Part) -> str:
+    def iteration_suffix(self, part: Part) -> str:
         """What stands behind a title where several iterations are looked at."""
         return f", {iteration_name(part.iteration)}" if self.several else ""
 
@@ -255,7 +255,7 @@ def left_out(errored: int, unscored: int) -> list[str]:
     return [f"{number:,} {what}" for number, what in known if number]
 
 
-def filters(label: str, name: str, counts: Counter[str], chosen: str) -> Node | None:
+def kind_buttons(label: str, name: str, counts: Counter[str], chosen: str) -> Node | None:
     """The way to the rows of a kind alone, where there are several: a button each, one for all."""
     if len(counts) < 2:
         return None
@@ -338,7 +338,7 @@ class Lines(Generic[L]):
         ]
         shown = of_page(lines, page)
         on_page = list(dict.fromkeys(about for about, _ in shown))
-        by = dict(zip(on_page, places(on_page, keys), strict=True))
+        by = dict(zip(on_page, sort_places(on_page, keys), strict=True))
         rows: list[Node] = []
         for line in shown:
             rows += self._rows(look, line, by.pop(line[0], None))
@@ -358,7 +358,7 @@ class Lines(Generic[L]):
         cells = [row_head(drawn, where, first=first), *drawn.cells]
         looks = " ".join(["sen-chosen"] * look.is_at(at) + ["sen-x-joined"] * (not first))
         row = table_row(cells, key=str(at), cls=looks or None, by=by or None)
-        return [row, *look.below(at, len(cells))]
+        return [row, *look.runs_below(at, len(cells))]
 
 
 COLUMNS = ("pass_rate", "rubric_weighted_mean", "time_seconds", "tokens", "cost_usd")
@@ -369,7 +369,7 @@ REASON = "sen-x-reason"
 """The look of cells that hold sentences."""
 
 
-def behind(look: Look) -> Node:
+def runs_behind(look: Look) -> Node:
     """The runs that are meant and found, 25 at a time."""
     clicked, seen = look.seen.clicked, look.seen
     if clicked is not None and clicked.at[0] == "outputs" and look.seen.opened:
@@ -443,7 +443,7 @@ def _list_runs(
     on_page = shown.rows(named=True)
     has = look.counted.words_and_things(shown)
     rows: list[Node] = []
-    for run, by, own in zip(on_page, places(on_page, keys), has, strict=True):
+    for run, by, own in zip(on_page, sort_places(on_page, keys), has, strict=True):
         key = key_of(run)
         is_open = key in opened
         cells = [_run_head(look, run, key, is_open), *(column.cell(run) for column in columns)]
@@ -570,7 +570,7 @@ def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Co
 
     return [
         Column("Verdict", verdict_pill, lambda run: last(run, "passed")),
-        Column("Evidence", lambda run: _evidence(last(run, "evidence")), look=REASON),
+        Column("Evidence", lambda run: _evidence_cell(last(run, "evidence")), look=REASON),
     ]
 
 
@@ -585,7 +585,7 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
         return h("b", shown or MISSING)
 
     def reason_cell(run: Row) -> Child:
-        return [h("div", _evidence(row["evidence"])) for row in known[run_key(run)]]
+        return [h("div", _evidence_cell(row["evidence"])) for row in known[run_key(run)]]
 
     return [
         _of_score(look, runs, RUBRIC + dimension)._replace(cell=scores_cell),
@@ -593,7 +593,7 @@ def _of_dimension(look: Look, runs: pl.DataFrame, dimension: str) -> list[Column
     ]
 
 
-def _evidence(text: str | None) -> Node:
+def _evidence_cell(text: str | None) -> Node:
     if not text:
         return h("span", "none stated", cls="sen-soft")
     return h("span", as_label(text, MOST), cls="sen-small", dir="auto")

@@ -40,16 +40,16 @@ from .look import (
     Drawn,
     Lines,
     Look,
-    behind,
-    filters,
+    kind_buttons,
     left_out,
     place_of,
+    runs_behind,
     side_heads,
     sides_legend,
     swatch,
 )
 from .rows import of_page, pager, sort_button
-from .verdict import word
+from .verdict import verdict_pill
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +88,7 @@ def checks(look: Look) -> Node:
         data=lines,
     )
     caption = "Passed of those scored; a click shows the runs with their evidence"
-    filter_buttons = filters("Class of expectation", "kind", classes, kind)
+    filter_buttons = kind_buttons("Class of expectation", "kind", classes, kind)
     return h("div", filter_buttons, shown.view(look, heads, caption=caption))
 
 
@@ -108,7 +108,7 @@ def _sort_keys(look: Look, lines: Mapping[Line, Row]) -> dict[str, Callable[[Lin
     """What expectations are sorted by: words, the share that passed on each side, the class."""
 
     def share_on(name: str, line: Line) -> float | None:
-        passed, failed, *_ = _counts(lines[line], name) or (0, 0)
+        passed, failed, *_ = _side_counts(lines[line], name) or (0, 0)
         return passed / (passed + failed) if passed + failed else None
 
     return {
@@ -118,7 +118,7 @@ def _sort_keys(look: Look, lines: Mapping[Line, Row]) -> dict[str, Callable[[Lin
     }
 
 
-def _counts(found: Row, name: str) -> list[int] | None:
+def _side_counts(found: Row, name: str) -> list[int] | None:
     """Passed, failed, errored and not scored of a side; None where it has no run."""
     end = {found["configuration"]: "", found["baseline"]: "_baseline"}.get(name)
     if end is None:
@@ -151,7 +151,7 @@ def _about_check(found: Row) -> str:
 def _share_cell(line: Line, found: Row, kind: str, name: str) -> Node:
     """Passed of scored on one side, coloured by its share."""
     (layer, text, eval_id), part = line
-    counts = _counts(found, name)
+    counts = _side_counts(found, name)
     if counts is None:
         return h("span", "–", cls=f"sen-x-cell sen-x-none sen-x-at-{kind}", title="no run")
     passed, failed, errored, unscored = counts
@@ -224,7 +224,7 @@ def dimensions(look: Look) -> Node:
             spread = f"SD {figure_of(meant, means.get((line, name), {}).get('stddev'))}"
             clicked = look.clicked_runs(place_of("dimensions", line), name)
             sides.append(EvalSide(kind, spoken, (*act, name), runs, spread, clicked))
-        difference = [_delta(deltas.get(line), axis)] if look.compares else []
+        difference = [_delta_cell(deltas.get(line), axis)] if look.compares else []
         shown = [*draw_sides(points, meant, sides), *difference, bars]
         return Drawn(as_label(dimension), act, shown)
 
@@ -301,11 +301,11 @@ def _shares_legend(rows: Sequence[Mapping[str, Any]]) -> Node:
     return h("p", parts, cls="sen-x-legend")
 
 
-def _delta(found: Row | None, axis: Axis) -> list[Child]:
+def _delta_cell(found: Row | None, axis: Axis) -> list[Child]:
     if found is None or found["estimate"] is None:
         return [h("span", "no eval was scored on both sides", cls="sen-soft sen-small")]
     meant = metric_of(found["metric"])
-    return [delta_view(meant, found, " ", word(found)), track(axis, found, meant)]
+    return [delta_view(meant, found, " ", verdict_pill(found)), track(axis, found, meant)]
 
 
 def _remarks(rows: Sequence[Row]) -> list[Child]:
@@ -338,7 +338,7 @@ def _notes_of(look: Look, part: Part, rows: Sequence[Row]) -> list[Child]:
     items: list[Node] = []
     for number, row in enumerate(rows):
         at = ("notes", part.iteration, str(number))
-        below = h("div", behind(look), key="below") if look.is_at(at) else None
+        below = h("div", runs_behind(look), key="below") if look.is_at(at) else None
         look.placed |= below is not None
         items.append(h("li", _note_item(part, number, row), below, key=str(at)))
     title = h("h4", iteration_name(part.iteration)) if look.several else None
@@ -369,10 +369,10 @@ def problems(look: Look) -> Node:
     for number, problem in of_page(kept, look.seen.page("problems")):
         at = ("problems", str(number))
         rows.append(_problem_row(look, number, problem, runs, at))
-        rows += look.below(at, 4)
+        rows += look.runs_below(at, 4)
     return h(
         "div",
-        filters("Severity", "severity", counts, chosen),
+        kind_buttons("Severity", "severity", counts, chosen),
         table(
             ["Problem", "Where", "What was found", "Runs"],
             rows,

@@ -206,13 +206,13 @@ class RunFinder:
             prompt = prompts.get(tuple(run[name] for name in EVAL_KEYS))
             rows = [row for known in said for row in known[run_key(run)]]
             about = (row.get(name) for row in rows for name in ("text", "dimension", "evidence"))
-            yield words_of(*names, prompt, *about, *self._outputs(run))
+            yield words_of(*names, prompt, *about, *self._output_texts(run))
 
     def _of_evals(self, column: str) -> dict[RunKeys, Any]:
         rows = self._ws.polars("evals").select(*EVAL_KEYS, column).iter_rows()
         return {tuple(keys): value for *keys, value in rows}
 
-    def _outputs(self, run: dict[str, Any]) -> Iterator[str]:
+    def _output_texts(self, run: dict[str, Any]) -> Iterator[str]:
         folder = Path(self._ws.path) / run["path"] if self._ws.path and run["path"] else None
         for file in output_files(folder)[:FILES] if folder and folder.is_dir() else ():
             try:
@@ -270,10 +270,10 @@ def in_order(items: Sequence[T], keys: Keys, order: Order | None) -> list[T]:
     return [item for _, item in known] + [item for value, item in found if value is None]
 
 
-def places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
+def sort_places(items: Sequence[Any], keys: Keys) -> list[dict[str, int]]:
     """By item and column its place among those shown: what a page without a kernel sorts by.
 
-    >>> places(["b", "", "a"], {"name": lambda one: one or None})
+    >>> sort_places(["b", "", "a"], {"name": lambda one: one or None})
     [{'name': 1}, {}, {'name': 0}]
     """
     found: list[dict[str, int]] = [{} for _ in items]

@@ -100,11 +100,11 @@ def _answer_lines(look: Look, found: Found) -> list[Child]:
 
 def _say_mean(look: Look) -> str:
     """The mean of the last iteration, where there is but one side."""
-    part, rows = look.last(count_means)
+    part, rows = look.last_figures(count_means)
     mean = next((row["mean"] for row in rows or () if row["metric"] == look.choice.metric), None)
     if part is None or mean is None or len(look.suite.configurations) > 1:
         return "Nothing to compare"
-    return f"Mean {look.meant.name}{look.where(part)}: {figure_of(look.meant, mean)}"
+    return f"Mean {look.meant.name}{look.iteration_suffix(part)}: {figure_of(look.meant, mean)}"
 
 
 def _say_lowest(look: Look, part: Part) -> Child:
@@ -152,7 +152,7 @@ def _difference_large(look: Look, found: Row) -> Child:
     return h("b", amount(look.meant, found["estimate"]), cls=f"sen-x-answer sen-x-{hue}")
 
 
-def word(found: Row) -> Node:
+def verdict_pill(found: Row) -> Node:
     """The verdict, or what stands in its place."""
     none = "no better side" if better(found["metric"]) is None else "no verdict"
     of, words = found["verdict"], word_of(found["verdict"], found["metric"])
@@ -178,7 +178,7 @@ def tracks(look: Look, found: Found) -> Child:
     rows: list[Node] = []
     for part in look.parts:
         rows += _track_rows(look, part, found[part], axis)
-        rows += look.below(("verdict", part.iteration), 4)
+        rows += look.runs_below(("verdict", part.iteration), 4)
     sides = [as_label(name, 60) for name in look.choice.sides]
     title = look.meant.difference_axis
     return table(
@@ -204,7 +204,7 @@ def _track_rows(look: Look, part: Part, found: dict[str, Row] | None, axis: Axis
         cells = [track(axis, difference, look.meant), delta_view(look.meant, difference)]
         about = h("span", _scope_label(scope, difference, head), cls="sen-x-scope")
         key = f"{part.iteration}-{scope}"
-        rows.append(table_row([about, *cells, word(difference)], key=key, cls=chosen))
+        rows.append(table_row([about, *cells, verdict_pill(difference)], key=key, cls=chosen))
     return rows
 
 
@@ -233,7 +233,7 @@ FLOOR = "The normalized rubric score is the weighted mean / 5: its lowest value 
 
 def summary(look: Look) -> Child:
     """The means of the last iteration that is looked at, and what the skill changes of each."""
-    part, rows = look.last(count_means)
+    part, rows = look.last_figures(count_means)
     if part is None or not look.kinds:
         return None
     if rows is None:
@@ -251,7 +251,7 @@ def summary(look: Look) -> Child:
     heads = ["Metric", *(as_label(name, 30) for _, name in look.kinds)]
     numbers = range(1, len(heads))
     heads += ["Difference", "These evals"] if look.compares else []
-    caption = f"Means over all runs{look.where(part)}"
+    caption = f"Means over all runs{look.iteration_suffix(part)}"
     caption += "; differences eval by eval" * look.compares
     shown = [_metric_row(look, name, known, deltas.get(name)) for name in names]
     return h(
@@ -279,7 +279,7 @@ def _metric_row(
         cells.append(h("span", swatch(kind), h("b", figure_of(meant, row["mean"])), n))
     if look.compares:
         known = found and found["estimate"] is not None
-        cells += [delta_view(meant, found), word(found) if found and known else None]
+        cells += [delta_view(meant, found), verdict_pill(found) if found and known else None]
     return cells
 
 
@@ -346,7 +346,7 @@ def _difference_cells(look: Look, part: Part, found: Sequence[Row] | None) -> li
     if row and row["estimate"] is not None:
         of = lent and h("small", f"against {as_label(lent)}’s ", cls="sen-soft")
         undo = button("Undo", ("borrow", part.iteration, "", ""), kind="quiet") if lent else None
-        return [[delta_view(look.meant, row), of and h("div", of, undo)], word(row)]
+        return [[delta_view(look.meant, row), of and h("div", of, undo)], verdict_pill(row)]
     lender = _find_lender(look, part.iteration)
     if lender is None:
         return [note("…" if found is None else "no difference"), None]

@@ -51,7 +51,7 @@ class Review(Panel):
         choice: ReviewChoice,
         seed: int = 0,
     ) -> None:
-        self._source = Source(ws, self._changed)
+        self._source = Source(ws, self._take_changes)
         self._seed = seed
         self._runs: dict[str, RunKey] = {}
         self._book = Book(self._source.ws)
@@ -89,17 +89,17 @@ class Review(Panel):
     @action
     def show_only(self, shown: str) -> None:
         """Show all, those not reviewed, or those with failed checks."""
-        self._begin(shown=shown)
+        self._look_again(shown=shown)
 
     @action
     def show_eval(self, eval_id: str) -> None:
         """Show one eval, or with an empty text all."""
-        self._begin(eval_id=eval_id)
+        self._look_again(eval_id=eval_id)
 
     @action
     def find(self, kind: str | None, value: str) -> None:
         """Show only runs with these words, or with this thing of a kind; all where it is None."""
-        self._begin(search=self._choice.search.choose(kind, value))
+        self._look_again(search=self._choice.search.choose(kind, value))
 
     @action
     def ask_for(self, part: str, name: str) -> None:
@@ -115,7 +115,7 @@ class Review(Panel):
     @action
     def go_blind(self, blind: bool) -> None:
         """Hide which side is which."""
-        self._begin(blind=blind and bool(self._scope.sides), revealed=False, shown=ALL)
+        self._look_again(blind=blind and bool(self._scope.sides), revealed=False, shown=ALL)
 
     @action
     def reveal(self) -> None:
@@ -136,14 +136,14 @@ class Review(Panel):
     def say(self, token: str, text: str) -> None:
         """Say something of a run."""
         key = self._run_of_token(token)
-        before, others = self._book.remarks(key), len(self._book.others(key))
+        before, others = self._book.remarks(key), len(self._book.other_reviews(key))
         try:
             remarks = replace(self._remarks_on(key), text=text)
             self._book.say(key, replace(remarks, reviewed=remarks.reviewed or bool(remarks)))
         finally:
             after = self._book.remarks(key)
             is_news = (bool(before), before is None) != (bool(after), after is None)
-            if is_news or len(self._book.others(key)) != others:
+            if is_news or len(self._book.other_reviews(key)) != others:
                 self.show()
 
     @action
@@ -185,13 +185,13 @@ class Review(Panel):
         asks = self._now.left > left
         self._choice = replace(self._choice, finishing=asks)
         if not asks:
-            self._book.settle(COMPLETE, self._now.begun)
+            self._book.write_status(COMPLETE, self._now.begun)
 
     @action
     def reopen(self) -> None:
         """Call it in progress again."""
         self._choice = replace(self._choice, finishing=False)
-        self._book.settle(IN_PROGRESS, self._now.begun)
+        self._book.write_status(IN_PROGRESS, self._now.begun)
 
     @action
     def save(self) -> None:
@@ -205,7 +205,7 @@ class Review(Panel):
         ws, scope, choice = self._source.ws, self._scope, self._choice
         return ReviewState(ws, scope, choice, self._book, self._seed, self._finder)
 
-    def _changed(self) -> None:
+    def _take_changes(self) -> None:
         """Runs have landed: what is asked for stays, and what is looked at."""
         if not self._ready:
             return
@@ -222,9 +222,9 @@ class Review(Panel):
         self._choice = replace(scope.choice, blind=choice.blind and bool(scope.sides))
         self._finder = ItemFinder(self._source.ws, scope)
         self._runs |= {token_of(key): key for item in scope.items for key in item.runs}
-        self._begin()
+        self._look_again()
 
-    def _begin(self, **chosen: Any) -> None:
+    def _look_again(self, **chosen: Any) -> None:
         """Look at what is shown: at the same as before, where that is among it."""
         at, self._choice = self._choice.at, replace(self._choice, **chosen, at="")
         tokens = [item.token for item in self._now.shown]
@@ -233,7 +233,7 @@ class Review(Panel):
 
     def _look_at(self, token: str) -> None:
         self._choice = replace(self._choice, at=token)
-        self._book.turn()
+        self._book.end_typing()
 
     def _reveal_if_scored(self) -> None:
         now = self._now

@@ -125,11 +125,11 @@ class Book:
     def refresh(self) -> None:
         """Read again what has changed on disk."""
         for page in self._pages.values():
-            if page.stamps != _stamps(page.files):
+            if page.stamps != _stamp_files(page.files):
                 self._read_page(page)
 
     def _read_page(self, page: Page) -> None:
-        page.stamps = _stamps(page.files)
+        page.stamps = _stamp_files(page.files)
         if page.files:
             page.now, *others = map(read_reviews, page.files)
             page.found = self._by_run(page, page.now.entries)
@@ -162,27 +162,27 @@ class Book:
         mine = self._mine.get(key)
         if key in self._typed:
             return mine
-        here = self.page_of(key).found.get(_of(key), [])
+        here = self.page_of(key).found.get(_run_of(key), [])
         return mine if mine in here else (here[-1] if here else None)
 
-    def others(self, key: RunKey) -> list[ReviewEntry]:
+    def other_reviews(self, key: RunKey) -> list[ReviewEntry]:
         """Further reviews of a run: of others, or in other files."""
         page, mine = self.page_of(key), self.entry(key)
-        here = list(page.found.get(_of(key), []))
+        here = list(page.found.get(_run_of(key), []))
         if mine is not None and mine in here:
             here.remove(mine)
-        return [*page.elsewhere.get(_of(key), []), *here]
+        return [*page.elsewhere.get(_run_of(key), []), *here]
 
     def is_reviewed(self, key: RunKey) -> bool:
         """Whether somebody said something of a run, or that it is fine."""
-        every = [self.remarks(key), *(entry.remarks for entry in self.others(key))]
+        every = [self.remarks(key), *(entry.remarks for entry in self.other_reviews(key))]
         return any(remarks is not None and remarks.reviewed for remarks in every)
 
     def is_saved(self, key: RunKey) -> bool:
         """Whether what is said of a run is in its file."""
         return key not in self._unsaved
 
-    def waiting(self) -> int:
+    def count_unsaved(self) -> int:
         """Of how many runs something is said that is in no file."""
         return len(self._unsaved)
 
@@ -228,7 +228,7 @@ class Book:
         self.refresh()
         self._write_all()
 
-    def settle(self, status: str, pages: Iterable[Page]) -> None:
+    def write_status(self, status: str, pages: Iterable[Page]) -> None:
         """Write the status of the feedback on iterations.
 
         Raises:
@@ -240,7 +240,7 @@ class Book:
             keep_status(page.files[0], status)
             self._read_page(page)
 
-    def turn(self) -> None:
+    def end_typing(self) -> None:
         """Other runs are looked at: what others said meanwhile is taken up."""
         self._typed.clear()
 
@@ -269,7 +269,7 @@ class Book:
                 return COMPLETE
             return IN_PROGRESS if remarks is None or now.status is None else now.status
 
-        run_id = was.run_id if was is not None else self._id_of(page, _of(key))
+        run_id = was.run_id if was is not None else self._id_of(page, _run_of(key))
         entry = keep_review(page.files[0], run_id, remarks, was, status_after)
         self._unsaved.pop(key, None)
         if entry is None:
@@ -291,11 +291,11 @@ class Book:
         return self._ids.id_of(page.workspace, page.iteration, run, numbered, sides)
 
 
-def _stamps(files: Iterable[Path]) -> list[tuple[int, ...]]:
+def _stamp_files(files: Iterable[Path]) -> list[tuple[int, ...]]:
     """Others where a file has changed, or is gone."""
     known = [path.stat() for path in files if path.is_file()]
     return [(own.st_mtime_ns, own.st_size, own.st_ino) for own in known]
 
 
-def _of(key: RunKey) -> RunOf:
+def _run_of(key: RunKey) -> RunOf:
     return RunOf(key.eval_id, key.configuration, key.run_number)

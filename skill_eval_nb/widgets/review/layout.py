@@ -99,9 +99,9 @@ class ShownRun:
         book, token = self.now.book, self.token
         given = book.remarks(self.key)
         remarks = given or Remarks()
-        others = [] if self.now.choice.hidden else book.others(self.key)
-        head = [h("h5", "Your feedback"), self._state(given)]
-        keep, key = self.now.keep(self.key, token), f"{token}-text"
+        others = [] if self.now.choice.hidden else book.other_reviews(self.key)
+        head = [h("h5", "Your feedback"), self._state_pill(given)]
+        keep, key = self.now.name_text(self.key, token), f"{token}-text"
         label = f"Comments on {self.title}"
         scores = [
             self._score_control(dimension, anchors_of(stated), remarks.scores.get(dimension))
@@ -119,7 +119,7 @@ class ShownRun:
             key=f"{token}-form",
         )
 
-    def _state(self, remarks: Remarks | None) -> Node:
+    def _state_pill(self, remarks: Remarks | None) -> Node:
         if not self.now.book.is_saved(self.key):
             return pill("not saved", "bad")
         entry = self.now.book.entry(self.key)
@@ -189,12 +189,12 @@ class ShownRun:
         return h(
             "section",
             [h("div", part) for part in parts],
-            cls=f"sen-rv-side sen-rv-{self._look()}",
+            cls=f"sen-rv-side sen-rv-{self._side_colour()}",
             aria_label=self.title,
             key=self.token,
         )
 
-    def _look(self) -> str:
+    def _side_colour(self) -> str:
         """Which colour it has; none where nothing may tell which run it is."""
         if self.now.choice.hidden:
             return "hidden"
@@ -232,7 +232,7 @@ def _other_remarks(entry: ReviewEntry) -> Node:
 
 def _review_head(now: ReviewState) -> Node:
     """What the review is of, how far it is, and its end."""
-    title = h("div", h("h3", "Review: ", name(now.scope.skill)), _of(now))
+    title = h("div", h("h3", "Review: ", name(now.scope.skill)), _subtitle(now))
     done, of = now.progress
     bar = {"value": str(done), "max": str(max(of, 1))}
     return h(
@@ -240,12 +240,12 @@ def _review_head(now: ReviewState) -> Node:
         h("div", title, _review_end(now), cls="sen-row sen-spread"),
         h("progress", **bar, aria_label=f"{now.unit.capitalize()}s that are done"),
         h("p", _progress_facts(now), cls="sen-soft", aria_live="polite"),
-        [_fault_notice(fault, now.book.waiting()) for fault in now.faults],
+        [_fault_notice(fault, now.book.count_unsaved()) for fault in now.faults],
         cls="sen-rv-head",
     )
 
 
-def _of(now: ReviewState) -> Node:
+def _subtitle(now: ReviewState) -> Node:
     choice, sides = now.choice, now.scope.sides
     names = ("blind",) if sides and choice.hidden else sides or (choice.configuration,)
     iteration = None if choice.iteration in ("none", *names) else line(choice.iteration)

@@ -92,7 +92,7 @@ def side_by_side(rows: Iterable[Row], against: Iterable[Row] = ()) -> list[Item]
         for row in several:
             by_eval[row["eval_id"]][place].append(row)
     return [
-        _item(*pair)
+        _make_item(*pair)
         for eval_id in sorted(by_eval, key=natural)
         for pair in _pair_runs(*(sorted(rows, key=_run_order) for rows in by_eval[eval_id]))
     ]
@@ -113,7 +113,7 @@ def _pair_runs(mine: Sequence[Row], theirs: Sequence[Row]) -> Iterator[tuple[Row
         yield (row,)
 
 
-def _item(*rows: Row) -> Item:
+def _make_item(*rows: Row) -> Item:
     keys, first = tuple(map(key_of, rows)), rows[0]
     name, id_, check = first["eval_name"], first["eval_id"], first.get("text")
     failed = bool(first.get("failed")) or first.get("gate_passed") is False
@@ -243,7 +243,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
     if choice.of_checks:
         offered = offer_checks(ws).drop_nulls("run_number")
         mine = offered.filter(workspace=workspace, iteration=iteration, **own)
-        items = list(map(_item, mine.iter_rows(named=True)))
+        items = list(map(_make_item, mine.iter_rows(named=True)))
     else:
         items = side_by_side(here.filter(**own).iter_rows(named=True), beside)
     alone = lacking and f"These runs have no counterpart: {lacking}."
@@ -307,7 +307,7 @@ def in_order(item: Item, seed: int) -> tuple[RunKey, ...]:
     return item.runs[::-1] if turned else item.runs
 
 
-def _differences(item: Item, remarks: Feedback) -> dict[str, float]:
+def _compare_scores(item: Item, remarks: Feedback) -> dict[str, float]:
     """On the dimensions that both runs of a pair are scored on, how much more the first has."""
     if not item.is_pair:
         return {}
@@ -326,7 +326,7 @@ def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) ->
     """
     found: dict[str, Counter[int]] = defaultdict(Counter)  # by whether the first is higher
     for item in items:
-        differences = _differences(item, remarks)
+        differences = _compare_scores(item, remarks)
         whole = {ALL_DIMENSIONS: sum(differences.values())} if differences else {}
         for name, difference in (whole | differences).items():
             found[name][(difference > 1e-9) - (difference < -1e-9)] += 1
@@ -390,7 +390,7 @@ class ReviewState:
         choice = self.choice
         found = self.finder.find(choice.search) if choice.search and not choice.hidden else None
 
-        def fits(item: Item) -> bool:
+        def is_asked_for(item: Item) -> bool:
             if found is not None and found.isdisjoint(item.runs):
                 return False
             if choice.eval_id and item.eval_id != choice.eval_id:
@@ -399,7 +399,7 @@ class ReviewState:
                 return not self.is_done(item)
             return item.failed or choice.shown != "failed"
 
-        return [item for item in self.items if fits(item) or item.token == choice.at]
+        return [item for item in self.items if is_asked_for(item) or item.token == choice.at]
 
     @property
     def at(self) -> int:
@@ -448,7 +448,7 @@ class ReviewState:
 
     def is_scored(self, item: Item) -> bool:
         """Whether both sides of a pair are scored on some dimension."""
-        return bool(_differences(item, self.book.remarks))
+        return bool(_compare_scores(item, self.book.remarks))
 
     @cached_property
     def pages(self) -> list[Page]:
@@ -470,11 +470,11 @@ class ReviewState:
     def faults(self) -> list[str]:
         """Why something cannot be written, or was not."""
         found = [page.fault for page in self.pages if page.fault is not None]
-        if not found and (waiting := self.book.waiting()):
+        if not found and (waiting := self.book.count_unsaved()):
             found.append(f"what was said of {count(waiting, 'run')} could not be written")
         return found
 
-    def keep(self, key: RunKey, token: str) -> str:
+    def name_text(self, key: RunKey, token: str) -> str:
         """A name for the text on a run: no other run's and no other file's; it tells neither."""
         page = self.book.page_of(key)
         file = os.path.realpath(page.files[0]) if page.files else self.ws.path

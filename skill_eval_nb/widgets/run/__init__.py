@@ -48,8 +48,8 @@ from .plan import (
     find_unfinished,
     first_evals_hint,
     form_view,
-    make,
     open_form,
+    preview_plan,
     unfinished_view,
 )
 from .progress import (
@@ -57,11 +57,11 @@ from .progress import (
     WorkspaceTask,
     answer_newest,
     answers_view,
-    begin,
+    begin_task,
     ended_view,
     errors_view,
     running_view,
-    watch,
+    watch_workspace,
 )
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ class RunPanel(PaidPanel):
         self._launch = Launch(
             self,
             form,
-            make,
-            lambda preview: begin(self.home, lambda: Running(preview)),
+            preview_plan,
+            lambda preview: begin_task(self.home, lambda: Running(preview)),
             beside=lambda: (self._fixed,),
         )
         self._judging = Launch(
@@ -165,7 +165,7 @@ class RunPanel(PaidPanel):
             JudgeForm(),
             partial(
                 preview_dry_run,
-                self._judge,
+                self._judge_again,
                 find_complete=lambda found: None if found.n_missing else NONE_JUDGED,
             ),
             self._begin_judging,
@@ -178,7 +178,7 @@ class RunPanel(PaidPanel):
         self._looking, self._answering = self.add_background(), self.add_background()
         self.source = Source(self.home, self._changed)
         super().__init__()
-        if (at := watch(self)) is not None:
+        if (at := watch_workspace(self)) is not None:
             self.progressed(at)
         self._refresh_all()
 
@@ -225,22 +225,22 @@ class RunPanel(PaidPanel):
         found = next((rest for rest in self._unfinished if rest.number == number), None)
         if found is None:
             raise LookupError(f"iteration-{number} lacks nothing any more.")
-        self._refill(found.form, found.fixed)
+        self._refill_form(found.form, found.fixed)
 
     @action
     def begin_anew(self) -> None:
         """Plan a new iteration, with the settings that the cell gave."""
         form, fixed = self._given
-        self._refill(replace(form, iteration=max(iterations_of(self.home)) + 1), fixed)
+        self._refill_form(replace(form, iteration=max(iterations_of(self.home)) + 1), fixed)
 
-    def _refill(self, form: Form, fixed: FixedArgs) -> None:
+    def _refill_form(self, form: Form, fixed: FixedArgs) -> None:
         """Put other settings of runs into the form."""
         self._launch.form, self._fixed = form, fixed
         self._launch.replan()
 
     # ── stored outputs judged again ──────────────────────────────────────────────────────────
 
-    def _judge(self, form: JudgeForm, fixed: FixedArgs, **given: Any) -> JudgedAgain:
+    def _judge_again(self, form: JudgeForm, fixed: FixedArgs, **given: Any) -> JudgedAgain:
         """`judge_again`, as the form has it.
 
         Its connection is the given one; else the stand-in of the given executor judges, too.
@@ -265,10 +265,10 @@ class RunPanel(PaidPanel):
     def _begin_judging(self, preview: Preview) -> None:
         found: JudgedAgain = preview.found
         form, fixed = self._judging.inputs
-        judge = partial(self._judge, replace(form, judge_model=found.model), fixed)
+        judge = partial(self._judge_again, replace(form, judge_model=found.model), fixed)
         first = AskingProgress(0, found.n_missing, 0, 0.0, "")
         doing = "judging stored outputs"
-        begin(self.home, lambda: WorkspaceTask(self.home, doing, judge, first))
+        begin_task(self.home, lambda: WorkspaceTask(self.home, doing, judge, first))
 
     # ── what is under way ────────────────────────────────────────────────────────────────────
 
@@ -302,17 +302,17 @@ class RunPanel(PaidPanel):
             self._refresh_tab(patience=0.0)
         form, fixed = self._given
 
-        def look() -> list[Unfinished]:
+        def find_rest() -> list[Unfinished]:
             self._launch.planning.wait()
             return find_unfinished(self.home, form, fixed)
 
-        def take(found: list[Unfinished]) -> None:
+        def show_rest(found: list[Unfinished]) -> None:
             self._unfinished = found
             if self._ran is None and self._launch.form is form:  # nobody has asked for more yet
                 for rest in filter(self._is_left, found[:1]):
                     self.go_on(rest.number)
 
-        self._looking.begin(look, take, patience=0.0)
+        self._looking.begin(find_rest, show_rest, patience=0.0)
 
     def _is_left(self, rest: Unfinished) -> bool:
         """Whether the newest iteration can be continued, but not with what the cell gave."""

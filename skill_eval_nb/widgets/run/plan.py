@@ -132,11 +132,11 @@ def open_form(
     return form, FixedArgs(skill, evals, workspace, executor, rest)
 
 
-def options(form: Form, fixed: FixedArgs) -> dict[str, Any]:
+def plan_options(form: Form, fixed: FixedArgs) -> dict[str, Any]:
     """The arguments of `plan_runs` besides skill, evals and workspace.
 
     >>> form, fixed = open_form("a-skill", None, None, {"runs": 2, "prices": "mine.json"})
-    >>> given = options(form, fixed)
+    >>> given = plan_options(form, fixed)
     >>> given["runs"], given["prices"], given["configurations"]
     (2, 'mine.json', {'with_skill': 'a-skill', 'without_skill': None})
     """
@@ -184,11 +184,11 @@ DONE = "Everything is done: more runs, more judgings or other evals give it more
 DONE_AGAIN = " Runs that errored can be done again: see More settings."
 
 
-def make(form: Form, fixed: FixedArgs) -> PlanPreview:
+def preview_plan(form: Form, fixed: FixedArgs) -> PlanPreview:
     """Plan; nothing is spent and nothing is written."""
     _, suite, _ = read_all(fixed.skill, fixed.evals, fixed.workspace, [])
     try:
-        plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **options(form, fixed))
+        plan = plan_runs(fixed.skill, fixed.evals, fixed.workspace, **plan_options(form, fixed))
     except Refused as error:
         faults = (in_labels(in_terms(fault, TERMS), form) for fault in error.faults)
         return PlanPreview(suite=suite, faults=tuple(faults))
@@ -230,8 +230,8 @@ def form_view(launch: Launch[PlanPreview]) -> Iterator[Child]:
     yield h("div", models, cls="sen-row sen-pair")
     yield _eval_ticks(form, suite) if suite is not None else None
     yield h("div", launch.control("runs", placeholder=f"{usual}"), numbers, cls="sen-row")
-    yield _sandbox(launch, plan) if plan is not None else None
-    yield details("More settings", _more(launch), key="more")
+    yield _script_controls(launch, plan) if plan is not None else None
+    yield details("More settings", _more_settings(launch), key="more")
 
 
 def _eval_ticks(form: Form, suite: Suite) -> Node:
@@ -247,7 +247,7 @@ def _eval_ticks(form: Form, suite: Suite) -> Node:
     return h("div", shown, h("div", quick, cls="sen-quick"), cls="sen-evals")
 
 
-def _sandbox(launch: Launch[PlanPreview], plan: PlanPreview) -> Iterator[Node]:
+def _script_controls(launch: Launch[PlanPreview], plan: PlanPreview) -> Iterator[Node]:
     """Whether scripts may run, if an eval has one; what doing without a sandbox means."""
     evals, missing = plan.suite.evals if plan.suite is not None else (), available()
     if any(check.type == "custom_script" for eval_ in evals for check in eval_.checks):
@@ -258,7 +258,7 @@ def _sandbox(launch: Launch[PlanPreview], plan: PlanPreview) -> Iterator[Node]:
         yield h("div", why, launch.control("bare"), key="sandbox")
 
 
-def _more(launch: Launch[PlanPreview]) -> list[Node]:
+def _more_settings(launch: Launch[PlanPreview]) -> list[Node]:
     """What is seldom changed."""
     example = "old_skill=skills/x-old"
     side = entry("Another configuration", None, ("add_side",), placeholder=example)
@@ -315,11 +315,11 @@ def find_unfinished(home: Path, form: Form, fixed: FixedArgs) -> list[Unfinished
     """The iterations of a workspace that lack something, the newest first."""
     there = {n: at for n, at in iterations_of(home).items() if (at / NAME).is_file()}
     numbers = sorted(there, reverse=True)[:MOST]
-    looked = (_look(there[number], number, form, fixed) for number in numbers)
+    looked = (_read_unfinished(there[number], number, form, fixed) for number in numbers)
     return [rest for rest in looked if rest is not None]
 
 
-def _look(folder: Path, number: int, form: Form, fixed: FixedArgs) -> Unfinished | None:
+def _read_unfinished(folder: Path, number: int, form: Form, fixed: FixedArgs) -> Unfinished | None:
     try:
         record = read_journal(folder)
     except ValueError:  # somebody else wrote there: planning says so
@@ -330,7 +330,7 @@ def _look(folder: Path, number: int, form: Form, fixed: FixedArgs) -> Unfinished
     if why == "done":
         return None
     mine, args = _open_call(call, form, fixed)
-    preview = make(replace(mine, iteration=number), args)
+    preview = preview_plan(replace(mine, iteration=number), args)
     if preview.found is not None and not preview.todo:
         return None
     at_it = read_job(folder).at_it
@@ -377,7 +377,7 @@ def read_call(record: Record, sides: Mapping[str, Folder | None]) -> dict[str, A
         "executor": executor["name"],
         "executor_options": {
             name: _stand_in(value) if isinstance(value, Mapping) else value
-            for name, value in _fields(executor["options"]).items()
+            for name, value in _without_kind(executor["options"]).items()
             if value is None
             or isinstance(value, str | int | float)
             or (isinstance(value, Mapping) and value.get("is") == StandIn.__name__)
@@ -385,7 +385,7 @@ def read_call(record: Record, sides: Mapping[str, Folder | None]) -> dict[str, A
         "judge_per_dimension": bool(judge.get("per_dimension")),
         "budget_usd": start["ceiling_usd"],
         "seed": runs["seed"],
-        "limits": Limits(**_fields(runs["limits"])),
+        "limits": Limits(**_without_kind(runs["limits"])),
         "sandbox": runs["sandbox"],
         "allow_scripts": bool(grading["allow_scripts"]),
     }
@@ -397,7 +397,7 @@ def _stand_in(stated: Mapping[str, Any]) -> StandIn:
     return StandIn(**{name: value for name, value in stated.items() if name in known})
 
 
-def _fields(stated: Mapping[str, Any]) -> dict[str, Any]:
+def _without_kind(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in stated.items() if name != "is"}
 
 
@@ -424,11 +424,11 @@ def unfinished_view(found: Sequence[Unfinished], planned: Plan | None) -> Node |
         found: what lacks something.
         planned: what is planned already: its own button, the large one, goes on with it.
     """
-    lines = [_line(rest, planned) for rest in found]
+    lines = [_unfinished_line(rest, planned) for rest in found]
     return h("div", lines, cls="sen-unfinished", key="unfinished") if lines else None
 
 
-def _line(rest: Unfinished, planned: Plan | None) -> Node:
+def _unfinished_line(rest: Unfinished, planned: Plan | None) -> Node:
     name, plan = f"iteration-{rest.number}", rest.preview.found
     if plan is None:
         lacks = [h("li", fault) for fault in rest.preview.faults]

@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 _LOCK = threading.Lock()
 _AT: dict[Path, WorkspaceTask[Any]] = {}
 _WATCHING: weakref.WeakSet[Any] = weakref.WeakSet()
-"""Panels, each of which shows what is under way in its `home`: see `watch`."""
+"""Panels, each of which shows what is under way in its `home`: see `watch_workspace`."""
 T = TypeVar("T")
 
 
@@ -83,14 +83,14 @@ class WorkspaceTask(Task[T]):
                 panel.progressed(self)
 
 
-def watch(panel: Any) -> WorkspaceTask[Any] | None:
+def watch_workspace(panel: Any) -> WorkspaceTask[Any] | None:
     """Call its `progressed` from now on, in any thread; returns what is under way already."""
     with _LOCK:
         _WATCHING.add(panel)
         return _AT.get(panel.home)
 
 
-def begin(home: Path, start: Callable[[], WorkspaceTask[Any]]) -> None:
+def begin_task(home: Path, start: Callable[[], WorkspaceTask[Any]]) -> None:
     """Begin something in a workspace where nothing is under way.
 
     Raises:
@@ -134,17 +134,17 @@ class Board:
         self.states: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
 
-    def look(self, progress: Progress) -> None:
+    def update_states(self, progress: Progress) -> None:
         """Take in how far each run is."""
         if len(self.plan.cells) > MOST:
             return
         flying = {flight.folder for flight in progress.in_flight}
         for cell in self.plan.cells:
             if self.states.get(cell.folder) not in ("finished", "errored"):
-                state = "in flight" if cell.folder in flying else self._state(cell)
+                state = "in flight" if cell.folder in flying else self._read_state(cell)
                 self.states[cell.folder] = state
 
-    def _state(self, cell: Cell) -> str:
+    def _read_state(self, cell: Cell) -> str:
         run = self.plan.run_of(cell)
         if not (run.place / EXECUTED).is_file():
             return "waiting"
@@ -263,7 +263,7 @@ class Running(WorkspaceTask[None]):
         while True:
             now = self.job.progress
             try:
-                self.board.look(now)
+                self.board.update_states(now)
             except OSError:  # it is a picture only; the job says what is wrong with the disk
                 log.exception("the board could not be drawn")
             progress(now)
@@ -290,7 +290,7 @@ def running_view(at: Running) -> Node:
         at,
         f"Running {at.title}",
         "runs",
-        _figures(now),
+        _progress_figures(now),
         stop=_stop_button(at),
         below=[
             note("So far: a verdict comes at the next planned look, or when the job ends."),
@@ -302,7 +302,7 @@ def running_view(at: Running) -> Node:
     )
 
 
-def _figures(now: Progress) -> Iterator[Node]:
+def _progress_figures(now: Progress) -> Iterator[Node]:
     yield figure(f"{now.finished + now.errored:,} of {now.cells:,}", "runs ended")
     if now.errored:
         yield figure(f"{now.errored:,}", "errored", "bad")
@@ -376,7 +376,7 @@ def ended_view(at: Running) -> Node:
     message = now.message if now.status != "stopped" else None
     money = dollars(now.spent_usd)
     money += f" ({dollars(now.usd_per_run)} a run)" if now.usd_per_run else ""
-    first = h("div", problems(now, at.board.reasons), _next(at))
+    first = h("div", problems(now, at.board.reasons), _next_steps(at))
     return ended_card(
         at.title,
         heading,
@@ -389,7 +389,7 @@ def ended_view(at: Running) -> Node:
 GO_ON = "What is finished stays; starting the plan again does only what is missing. "
 
 
-def _next(at: Running) -> Node:
+def _next_steps(at: Running) -> Node:
     home = repr(short_path(at.plan.workspace))
     again = "Runs that errored are done again with “Do runs that errored again”. "
     return h(

@@ -90,7 +90,7 @@ def draw_code(sheet: Sheet) -> Child:
     return [remarks, _code_listing(text, lexer_for(sheet.file.name), label)]
 
 
-def source(text: str, language: str, *, label: str) -> Node:
+def code_block(text: str, language: str, *, label: str) -> Node:
     """A piece of code in a language that is named."""
     return _code_listing(reveal(text), lexer_named(language), label)
 
@@ -196,7 +196,7 @@ def draw_picture(sheet: Sheet) -> Child:
 def _as_written(sheet: Sheet, reading: Reading, language: str) -> Node:
     """How what is drawn is written, to be unfolded."""
     text, remarks = excerpt(reading)
-    written = source(text, language, label=f"source of {line(sheet.file.name)}")
+    written = code_block(text, language, label=f"source of {line(sheet.file.name)}")
     return fold_content("As it is written", remarks, written)
 
 
@@ -243,7 +243,7 @@ def draw_markdown(sheet: Sheet) -> Child:
     def draw_embedded(src: str, words: str) -> Node:
         file = sheet.pictures.get(os.path.normpath(f"{here}/{unquote(src)}"))
         if file is None:
-            return _absent(src, words)
+            return _missing_picture(src, words)
         blob = sheet.show(file, f"image/{FORMS[file.suffix]}")
         return h("img", blob=blob, alt=line(words or file.name))
 
@@ -251,13 +251,13 @@ def draw_markdown(sheet: Sheet) -> Child:
     return [remarks, drawn, _as_written(sheet, reading, "markdown")]
 
 
-def _absent(src: str, words: str) -> Node:
+def _missing_picture(src: str, words: str) -> Node:
     """What stands for a picture that is not shown: it is never fetched."""
     caption, why = line(words) or "without words", f"not among the outputs: {line(src)[:200]}"
     return h("span", f"picture: {caption}", cls="sen-soft sen-absent", title=why)
 
 
-def render_markdown(text: str, picture: Picture = _absent) -> Node:
+def render_markdown(text: str, picture: Picture = _missing_picture) -> Node:
     """A text in Markdown as a tree.
 
     >>> render_markdown("a *b* <b>c</b> [d](javascript:x)")[2]
@@ -267,13 +267,13 @@ def render_markdown(text: str, picture: Picture = _absent) -> Node:
 
     text = reveal(text)
     try:
-        head = source(skill_md.split_skill_md(text)[1], "yaml", label="front matter")
+        head = code_block(skill_md.split_skill_md(text)[1], "yaml", label="front matter")
     except skill_md.BadSkill:
         head = None
     tokens = _parser().parse(skill_md.body(text))
     if any(token.level >= NESTED - 1 for token in tokens):
         return h("div", note("Nested too deep to be drawn: as it is written."), text_box(text))
-    return h("div", head, _inside(SyntaxTreeNode(tokens), picture), cls="sen-md", dir="auto")
+    return h("div", head, _child_nodes(SyntaxTreeNode(tokens), picture), cls="sen-md", dir="auto")
 
 
 @lru_cache(maxsize=1)
@@ -285,7 +285,7 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
 
 
-def _inside(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
+def _child_nodes(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
     """What is in a node; texts that follow each other are one."""
     out: list[Node] = []
     for piece in (piece for child in node.children for piece in _nodes_of(child, picture)):
@@ -303,7 +303,7 @@ def _nodes_of(node: SyntaxTreeNode, picture: Picture) -> list[Node]:
     leaf = _leaf_node(node, picture)
     if leaf is not None:
         return [leaf]
-    tag, inside, given = node.tag, _inside(node, picture), node.attrs
+    tag, inside, given = node.tag, _child_nodes(node, picture), node.attrs
     match node.type:
         case "link":
             href = str(given.get("href", ""))
@@ -338,7 +338,7 @@ def _leaf_node(node: SyntaxTreeNode, picture: Picture) -> Node | None:
         case "fence" | "code_block":
             language = (node.info.split(maxsplit=1) or [""])[0]
             label = f"code in {line(language)[:40] or 'a fence'}"
-            return source(node.content, language, label=label)
+            return code_block(node.content, language, label=label)
         case "image":
             words = "".join(child.content for child in node.walk() if child.type == "text")
             return picture(str(node.attrs.get("src", "")), words)
@@ -364,7 +364,7 @@ def _grid(rows: Sequence[Sequence[str]], *, label: str) -> Node:
     )
 
 
-def _bounds(shown: int, rows: int | None, columns: int) -> Child:
+def _bounds_note(shown: int, rows: int | None, columns: int) -> Child:
     """What of all rows and columns a table shows."""
     part = f"The first {shown:,} rows" if rows is None else say_first(shown, rows, "row")
     part = count(shown, "row") if rows == shown else part
@@ -397,7 +397,7 @@ def draw_csv(sheet: Sheet) -> Child:
     total = None if rest is None else len(shown) - 1 + rest
     return [
         note(f"{reading.note}.") if reading.note else None,
-        _bounds(len(shown) - 1, total, max(map(len, shown))),
+        _bounds_note(len(shown) - 1, total, max(map(len, shown))),
         _grid(shown, label=f"rows of {line(sheet.file.name)}"),
     ]
 
@@ -414,7 +414,7 @@ def draw_json(sheet: Sheet) -> Child:
         reading = reading._replace(text=indented)
         remark = note("Indented here: in the file it stands on one line.")
     text, remarks = excerpt(reading)
-    return [remarks, remark, source(text, "json", label=f"code of {line(sheet.file.name)}")]
+    return [remarks, remark, code_block(text, "json", label=f"code of {line(sheet.file.name)}")]
 
 
 NOTEBOOK_CHARS = 60_000
@@ -424,7 +424,7 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/svg+xml")
 
 def draw_notebook(sheet: Sheet) -> Child:
     """The cells of a notebook: their source, and what they gave as text and as pictures."""
-    cells = _cells(whole_text(sheet.file).text)
+    cells = _notebook_cells(whole_text(sheet.file).text)
     left, shown = NOTEBOOK_CHARS, []
     for number, cell in enumerate(cells):
         if left <= 0:
@@ -437,7 +437,7 @@ def draw_notebook(sheet: Sheet) -> Child:
     return [part, h("div", shown, cls="sen-notebook")]
 
 
-def _cells(text: str) -> list[Any]:
+def _notebook_cells(text: str) -> list[Any]:
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -454,7 +454,7 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
         return
     written = contents.join_source(cell.get("source"))[:room]
     is_words = cell.get("cell_type") == "markdown"
-    yield render_markdown(written) if is_words else source(written, "python", label=label)
+    yield render_markdown(written) if is_words else code_block(written, "python", label=label)
     outputs = cell.get("outputs")
     for place, output in enumerate(outputs if isinstance(outputs, list) else []):
         if not isinstance(output, dict):
@@ -473,7 +473,7 @@ def _cell_view(sheet: Sheet, number: int, cell: Any, room: int) -> Iterator[Chil
 def _picture_of(file: OutputFile, number: int, place: int, form: str) -> Bytes:
     """A picture, read again from its notebook: it is not kept."""
     text = contents.join_source(
-        _cells(whole_text(file).text)[number]["outputs"][place]["data"][form]
+        _notebook_cells(whole_text(file).text)[number]["outputs"][place]["data"][form]
     )
     if form == "image/svg+xml":
         return text.encode("utf-8", "replace"), form
@@ -492,7 +492,7 @@ APART = 30.0
 _POOL = ThreadPoolExecutor(2, thread_name_prefix="sen-extracting")
 
 
-def begin(file: OutputFile) -> Future[tuple[str, bool]] | None:
+def begin_reading(file: OutputFile) -> Future[tuple[str, bool]] | None:
     """Let the reading of a file begin, where that takes a process; `draw_…` waits for it."""
     apart = file.reason is None and file.suffix in READERS
     return _submit_reading(file, READERS[file.suffix]) if apart else None
@@ -573,7 +573,7 @@ def _sheet_tables(text: str, of: str) -> Iterator[Child]:
         wide = max(seen, stated["columns"] or 0) if seen == COLUMNS else seen
         whole = len(rows) <= ROWS + 1
         total = len(rows) - 1 if whole else max((stated["rows"] or 0) - 1, len(rows) - 1)
-        yield _bounds(min(len(rows) - 1, ROWS), total, wide)
+        yield _bounds_note(min(len(rows) - 1, ROWS), total, wide)
         yield _grid([row[:seen] for row in rows[: ROWS + 1]], label=f"sheet {line(title)} of {of}")
     if others := titles[extractor.SHEETS :]:
         named = ", ".join(map(line, others[:50]))

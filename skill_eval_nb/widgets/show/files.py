@@ -85,7 +85,7 @@ def output_files(folder: Path) -> list[OutputFile]:
     cannot be listed is an entry that says so.
     """
     aside = {file.path for file in transcript_files(folder)}
-    inside = [entry for entry in _inside(folder) if entry.path not in aside]
+    inside = [entry for entry in _list_outputs(folder) if entry.path not in aside]
     names = {entry.name for entry in inside}
     beside = [
         replace(entry, name=f"./{entry.name}") if entry.name in names else entry
@@ -93,7 +93,7 @@ def output_files(folder: Path) -> list[OutputFile]:
         if entry.path not in aside
     ]
     found = sorted([*inside, *beside], key=lambda entry: natural(entry.name))
-    return [_of(entry, folder) for entry in found]
+    return [_output_file(entry, folder) for entry in found]
 
 
 def transcript_files(folder: Path) -> list[OutputFile]:
@@ -102,11 +102,11 @@ def transcript_files(folder: Path) -> list[OutputFile]:
         paths = [place / name for name in TRANSCRIPTS]
         there = [path for path in paths if path.is_file() and not path.is_symlink()]
         if there:
-            return [_of(Entry(path.name, str(path), 0), folder) for path in there]
+            return [_output_file(Entry(path.name, str(path), 0), folder) for path in there]
     return []
 
 
-def _inside(folder: Path) -> list[Entry]:
+def _list_outputs(folder: Path) -> list[Entry]:
     outputs = folder / OUTPUTS
     why = "a link; links are not followed"
     if not outputs.is_symlink():
@@ -137,7 +137,7 @@ def _files_beside(folder: Path) -> Iterator[Entry]:
             yield Entry(name, f"{folder}/{name}", 0)
 
 
-def _of(entry: Entry, folder: Path) -> OutputFile:
+def _output_file(entry: Entry, folder: Path) -> OutputFile:
     try:
         now = os.lstat(entry.path)
     except OSError as error:
@@ -196,7 +196,7 @@ class Sheet:
         """What the tree weighs, in characters."""
         return weight(self.view)
 
-    def offered(self) -> Child:
+    def offer_all(self) -> Child:
         """The tree, with its bytes to be had."""
         for name, get in self.blobs.items():
             offer(name, get)

@@ -21,7 +21,7 @@ from ..ui.parts import details, draw_rows, join_parts, line, name, note, take_bu
 from .documents import (
     FORMS,
     POINTS,
-    begin,
+    begin_reading,
     draw_bytes,
     draw_code,
     draw_csv,
@@ -68,7 +68,7 @@ class Kind(NamedTuple):
     begins: Callable[[bytes], object] = _is_text
     by_bytes: bool = False
 
-    def takes(self, suffix: str, start: bytes) -> bool:
+    def accepts(self, suffix: str, start: bytes) -> bool:
         """Whether a file can be of this kind."""
         named = suffix in self.suffixes or (self.by_bytes and not _is_text(start))
         return named and bool(self.begins(start))
@@ -134,7 +134,7 @@ def _candidate_kinds(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
     if not start:
         yield Kind("empty file", lambda _: note("It is empty."))
         return
-    found = [kind for kind in KINDS if kind.takes(file.suffix, start)]
+    found = [kind for kind in KINDS if kind.accepts(file.suffix, start)]
     yield from found
     if not found and any(file.suffix in kind.suffixes for kind in KINDS):
         odd.append(f"It is named .{file.suffix}, but does not begin as such a file.")
@@ -169,7 +169,7 @@ def show_outputs(files: Sequence[OutputFile], *, key: str) -> Node:
         files: its files.
         key: a name for the run that no other in the same view has.
     """
-    parts = [_head(files), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
+    parts = [_outputs_head(files), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
     shown = parts if files else note("It put out no files.")
     return h("div", shown, cls="sen-outputs", key=f"{key} outputs")
 
@@ -192,7 +192,7 @@ def summary_of(files: Sequence[OutputFile]) -> str:
     return f"{count(len(files), 'file')}, {size(sum(file.size for file in files))}"
 
 
-def _head(files: Sequence[OutputFile]) -> Node | None:
+def _outputs_head(files: Sequence[OutputFile]) -> Node | None:
     if len(files) < 2:
         return None
     whole = [file for file in files if file.reason is None]
@@ -220,7 +220,7 @@ def _shown_files(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
     pictures = pictures_of(files)
     room, until = WEIGHT, monotonic() + WAITS
     for file in files[:SHOWN]:
-        begin(file)
+        begin_reading(file)
     for place, file in enumerate(files[:SHOWN]):
         sheet = Sheet(file, view=note(FULL))
         if room > 0:
@@ -230,7 +230,7 @@ def _shown_files(files: Sequence[OutputFile], key: str) -> Iterator[Node]:
 
 
 def _file_view(sheet: Sheet, key: str, *, unfolded: bool) -> Node:
-    file, view = sheet.file, sheet.offered()
+    file, view = sheet.file, sheet.offer_all()
     facts = join_parts([sheet.kind, None if file.reason else size(file.size)])
     caption = h("span", facts, cls="sen-soft sen-small")
     title = h("summary", name(file.name, cls="sen-name sen-strong"), " ", caption)

@@ -44,7 +44,7 @@ def run_row(ws: Workspace, key: RunKey) -> dict[str, Any]:
     Raises:
         LookupError: where there is no such run.
     """
-    found = rows(ws, "runs", key)
+    found = rows_of_run(ws, "runs", key)
     if not found:
         raise LookupError(f"There is no run {run_in_words(key)} any more.")
     return found[0]
@@ -152,7 +152,7 @@ Row = dict[str, Any]
 _ROWS: WeakKeyDictionary[Workspace, Recent[list[Row]]] = WeakKeyDictionary()
 
 
-def rows(ws: Workspace, table: str, key: RunKey) -> list[Row]:
+def rows_of_run(ws: Workspace, table: str, key: RunKey) -> list[Row]:
     """The rows of a table that are of one run; the last answers are kept."""
     kept = _ROWS.setdefault(ws, Recent(400))
     keys = key._asdict()
@@ -294,7 +294,7 @@ def _head_of(*content: Child) -> Node:
 
 def show_checks(ws: Workspace, key: RunKey) -> Node:
     """Each expectation of a run with its outcome and the evidence, layer by layer."""
-    found = rows(ws, "expectations", key)
+    found = rows_of_run(ws, "expectations", key)
     if not found:
         return h("div", note("No expectations were checked."), cls="sen-checks")
     parts = []
@@ -351,7 +351,7 @@ def _evidence(text: object) -> Child:
 
 def show_rubric(ws: Workspace, key: RunKey) -> Node:
     """Each dimension with the score of each judging and its evidence, and the weighted mean."""
-    found = rows(ws, "rubric_scores", key)
+    found = rows_of_run(ws, "rubric_scores", key)
     if not found:
         return h("div", note("No rubric was scored."), cls="sen-rubric")
     defined = {row["dimension"]: row for row in rows_of_eval(ws, "dimensions", key)}
@@ -440,7 +440,7 @@ def show_run(ws: Workspace, key: RunKey, colour: str | None = None) -> Node:
         key: the run.
         colour: that of its side: `with`, `base` or `other`; by its name if not given.
     """
-    row = next(iter(rows(ws, "runs", key)), None)
+    row = next(iter(rows_of_run(ws, "runs", key)), None)
     if row is None:
         return h("div", note(f"There is no run {line(run_in_words(key))} any more."), cls="sen-run")
     colour = colour or ("with" if likeness(key.configuration) is None else "base")
@@ -464,13 +464,13 @@ def prompt_view(ws: Workspace, key: RunKey, *, unfolded: bool = False) -> Node |
     if row is None or not row["prompt"]:
         return None
     wanted = row["expected_output"]
-    expected = [note("Expected output"), _long(str(wanted))] if wanted else None
+    expected = [note("Expected output"), _long_text(str(wanted))] if wanted else None
     head = h("summary", "Prompt", cls="sen-soft")
     copy = copy_button(str(row["prompt"]), "the prompt")
-    return h("details", head, _long(str(row["prompt"])), copy, expected, open=unfolded)
+    return h("details", head, _long_text(str(row["prompt"])), copy, expected, open=unfolded)
 
 
-def _long(text: str) -> Child:
+def _long_text(text: str) -> Child:
     most = 20_000
     left = note(f"{say_first(most, len(text), 'character')}.") if len(text) > most else None
     return [h("p", reveal(text[:most]), cls="sen-remark", dir="auto"), left]
@@ -501,7 +501,7 @@ def section(
     if part == "checks":
         return [h("h5", "Checks"), show_checks(ws, key)]
     if part == "rubric":
-        scored = rows(ws, "rubric_scores", key)
+        scored = rows_of_run(ws, "rubric_scores", key)
         return [h("h5", "Rubric"), show_rubric(ws, key)] if scored else None
     if part == "critique":
         title, summary = "The judge's critique", critique_summary(ws, key)
@@ -538,7 +538,7 @@ def show_critique(ws: Workspace, key: RunKey) -> Node | None:
 
     None where there are none.
     """
-    claims, notes, suggestions = (rows(ws, sort, key) for sort in SORTS)
+    claims, notes, suggestions = (rows_of_run(ws, sort, key) for sort in SORTS)
     parts = {
         "Claims": [_claim_item(claim) for claim in claims],
         "Notes": [_of_kind(note, remark(note["text"], what="note")) for note in notes],
@@ -556,7 +556,7 @@ def show_critique(ws: Workspace, key: RunKey) -> Node | None:
 
 def critique_summary(ws: Workspace, key: RunKey) -> str:
     """How many claims, notes and suggestions there are."""
-    facts = [(sort, len(rows(ws, sort, key))) for sort in SORTS]
+    facts = [(sort, len(rows_of_run(ws, sort, key))) for sort in SORTS]
     return ", ".join(count(number, sort.removesuffix("s")) for sort, number in facts if number)
 
 

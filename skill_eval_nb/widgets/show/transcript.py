@@ -22,7 +22,7 @@ from skill_eval_nb.text import count, size
 
 from ..ui import Child, Node, h
 from ..ui.parts import copy_button, details, join_parts, line, note, say_first, text_box
-from .documents import excerpt, render_markdown, source
+from .documents import code_block, excerpt, render_markdown
 from .files import DRAWN, NotDrawn, OutputFile, Reading, Sheet, as_text, lines_in, transcript_files
 from .outputs import file_line
 
@@ -141,13 +141,13 @@ def _not_shown(transcript: Transcript) -> Iterator[str]:
 
 
 def _step_row(step: Step, content: Child, *, final: bool) -> Node:
-    who = h("span", "Final message" if final else _who(step), cls="sen-who")
+    who = h("span", "Final message" if final else _speaker(step), cls="sen-who")
     since = None if step.at is None else h("span", f"{step.at:,.1f} s", cls="sen-at")
     look = f"sen-step sen-by-{step.who}{' sen-final' if final else ''}"
     return h("li", h("div", who, since), h("div", content), cls=look)
 
 
-def _who(step: Step) -> str:
+def _speaker(step: Step) -> str:
     return "Instructions to the agent" if step.who == "told" else step.who.capitalize()
 
 
@@ -167,7 +167,7 @@ def _step_content(step: Step) -> Child:
     words = step.text
     if len(words) <= 2 * LINE and "\n" not in words.strip():
         return h("p", line(words.strip()), dir="auto")
-    return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _who(step)))
+    return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _speaker(step)))
 
 
 def show_last_steps(events: Iterable[Mapping[str, Any]], most: int) -> Node | None:
@@ -179,7 +179,7 @@ def show_last_steps(events: Iterable[Mapping[str, Any]], most: int) -> Node | No
     rows = [
         h(
             "li",
-            h("span", _who(step), cls="sen-who"),
+            h("span", _speaker(step), cls="sen-who"),
             " ",
             _call_line(step) if step.who == "call" else h("span", brief(step.text), dir="auto"),
             cls="sen-bad-ink" if step.failed else None,
@@ -233,7 +233,7 @@ def _argument_view(tool: str, key: str, value: Any) -> Child:
     if key == "command" and tool in _CODE:
         return [
             h("p", named, ": ", copy_button(text, "the command")),
-            source(text[:CHARS], _CODE[tool], label=label),
+            code_block(text[:CHARS], _CODE[tool], label=label),
             _left_out_note(text),
         ]
     return [h("p", named, ":"), _box(text, label)]

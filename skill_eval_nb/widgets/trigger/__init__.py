@@ -116,10 +116,10 @@ class RunForm(PaidForm):
     again: bool = form_field("Make the runs that errored again", "tick")
 
     @property
-    def beside(self) -> Any:
+    def competing(self) -> Any:
         """The further skills, as `measure` takes them.
 
-        >>> RunForm(others="skills/a, skills/b").beside
+        >>> RunForm(others="skills/a, skills/b").competing
         ['skills/a', 'skills/b']
         """
         names = [name.strip() for name in self.others.split(",") if name.strip()]
@@ -197,7 +197,7 @@ class TriggerPanel(PaidPanel):
             self,
             DraftForm(),
             partial(preview_dry_run, self._ask_drafts, worst="price_usd"),
-            self._draft,
+            self._add_drafts,
             beside=lambda: (self._running.form, self.queries),
         )
         self._running = Launch(
@@ -208,14 +208,14 @@ class TriggerPanel(PaidPanel):
                 self._measure,
                 find_complete=lambda found: None if found.price.attempts else ALL_THERE,
             ),
-            lambda _: self._begin(RUN),
+            lambda _: self._begin_task(RUN),
             beside=lambda: (self.queries,),
         )
         self._searching = Launch(
             self,
             SearchForm(),
             partial(preview_dry_run, self._search),
-            lambda _: self._begin(DESCRIPTION),
+            lambda _: self._begin_task(DESCRIPTION),
             beside=lambda: (self._running.form, self.queries),
         )
         works = self._drafting, self._running, self._searching
@@ -255,7 +255,7 @@ class TriggerPanel(PaidPanel):
         """`optimise`, as the forms have it."""
         own = ("proposer_model", "rounds", "held_out", "budget_usd")
         given |= {name: getattr(form, name) for name in own}
-        given |= {"competing": runs.beside}
+        given |= {"competing": runs.competing}
         return optimise(self.skill, queries, **self._say_how(runs), **given)
 
     def _ask_drafts(
@@ -265,12 +265,12 @@ class TriggerPanel(PaidPanel):
         model = form.model or runs.model
         if not model:
             raise refuse("Who drafts is not said")
-        given |= {"n": form.n, "budget_usd": form.budget_usd, "others": runs.beside}
+        given |= {"n": form.n, "budget_usd": form.budget_usd, "others": runs.competing}
         return draft_queries(self.skill, model=model, existing=queries, **self._reach, **given)
 
     def _say_how(self, form: RunForm) -> dict[str, Any]:
         own = {name: getattr(form, name) for name in ("executor", "model", "runs", "concurrency")}
-        return own | self._reach | {"others": form.beside}
+        return own | self._reach | {"others": form.competing}
 
     # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
@@ -284,21 +284,21 @@ class TriggerPanel(PaidPanel):
             self._running.plan_now()
         return stored_runs(self._running.plan)
 
-    def _begin(self, tab: str) -> None:
+    def _begin_task(self, tab: str) -> None:
         """Begin what a tab is for, with the form and the set as they are now."""
         self._written = None
         work = partial(self._calls[tab], *self.launches[tab].inputs)
-        task = Task(DOING[tab], work, NOT_BEGUN, self.show, partial(self._end, tab))
+        task = Task(DOING[tab], work, NOT_BEGUN, self.show, partial(self._end_task, tab))
         self.tasks = {**self.tasks, tab: task}
 
-    def _end(self, tab: str, task: Task[Any]) -> None:
+    def _end_task(self, tab: str, task: Task[Any]) -> None:
         """Take the result, plan anew, and tell the widgets that look at the same folder."""
         with self._lock:
             if tab == RUN:
                 self._running.form = replace(self._running.form, again=False)
             elif task.result is not None:
                 self.optimised = task.result
-                self._take(task.result.best_description)
+                self._choose_text(task.result.best_description)
         self.launches[tab].replan(WHILE)
         if task.result is not None:
             tell_landed(task.result.folder)
@@ -330,21 +330,21 @@ class TriggerPanel(PaidPanel):
         steps = self.optimised.steps if self.optimised is not None else ()
         if not 1 <= number <= len(steps):
             raise LookupError(f"There is no round {number}.")
-        self._take(steps[number - 1].description)
+        self._choose_text(steps[number - 1].description)
 
     @action
     def write(self) -> None:
         """Write the chosen description to SKILL.md, where that changes what was shown."""
         before = self._diff
-        self._take(self._chosen)
+        self._choose_text(self._chosen)
         if self._diff != before or not before:
             raise refuse("SKILL.md has changed since that was shown: look at it again.")
         write_description(self.skill, self._chosen, dry_run=False)
         self._written = f"The description is written to {self.skill / SKILL_FILE}."
-        self._take(self._chosen)
+        self._choose_text(self._chosen)
         self._searching.replan()
 
-    def _take(self, description: str) -> None:
+    def _choose_text(self, description: str) -> None:
         """Choose a description, and look at what it would change."""
         self._chosen, self._diff, self._unfit = description, "", None
         try:
@@ -372,7 +372,7 @@ class TriggerPanel(PaidPanel):
         """Find out what drafting would cost at most; nobody is asked."""
         self._drafting.replan()
 
-    def _draft(self, _: object) -> None:
+    def _add_drafts(self, _: object) -> None:
         found = self._ask_drafts(*self._drafting.inputs)
         if found.unasked:
             raise refuse(found.unasked)
@@ -402,7 +402,7 @@ class TriggerPanel(PaidPanel):
         """The set as it is in the grid, without rows that say nothing."""
         return self._grid.queries
 
-    def _put(self, grid: Grid) -> None:
+    def _set_grid(self, grid: Grid) -> None:
         self._grid, self._message = grid, None
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────
@@ -422,17 +422,17 @@ class TriggerPanel(PaidPanel):
         """Change the words of a `query`, its `tags`, or whether it `should_trigger`."""
         readers = {"query": str, "tags": tags_of, "should_trigger": bool}
         query = replace(self._grid.row(key), **{part: readers[part](value)})
-        self._put(self._grid.changed(key, query))
+        self._set_grid(self._grid.replace_query(key, query))
 
     @action
     def remove(self, key: str) -> None:
         """Take a query out."""
-        self._put(self._grid.without(key))
+        self._set_grid(self._grid.remove_query(key))
 
     @action
     def put_back(self) -> None:
         """Put the query back that was taken out last."""
-        self._put(self._grid.put_back())
+        self._set_grid(self._grid.put_back())
 
     # ── files ────────────────────────────────────────────────────────────────────────────────
 
@@ -444,7 +444,7 @@ class TriggerPanel(PaidPanel):
             raise FileNotFoundError(f"{path.absolute()} does not exist.")
         found = self._stored.read(set_in(path) if path.is_dir() else path)
         before = len(self._grid.rows)
-        self._put(self._grid.with_more(found))
+        self._set_grid(self._grid.with_more(found))
         new = len(self._grid.rows) - before
         self._message = f"New from the file: {new:,} of {count(len(found), 'query')}."
 

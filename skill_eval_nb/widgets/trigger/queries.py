@@ -49,11 +49,11 @@ class Grid:
             raise LookupError("There is no such query any more.")
         return self.rows[key]
 
-    def changed(self, key: str, query: Query) -> Grid:
+    def replace_query(self, key: str, query: Query) -> Grid:
         """The same with another query in that row."""
         return replace(self, rows={**self.rows, key: query})
 
-    def without(self, key: str) -> Grid:
+    def remove_query(self, key: str) -> Grid:
         """The same without that row, which can be put back."""
         query = self.row(key)
         left = {name: other for name, other in self.rows.items() if name != key}
@@ -75,10 +75,10 @@ class Grid:
         >>> len(Grid().with_more([asked, asked]).rows)
         1
         """
-        there = {_same(query) for query in self.rows.values()}
+        there = {_query_key(query) for query in self.rows.values()}
         more: dict[tuple[str, bool], Query] = {}
         for query in queries:
-            more.setdefault(_same(query), query)
+            more.setdefault(_query_key(query), query)
         return self.with_all(query for same, query in more.items() if same not in there)
 
     def with_room(self) -> Grid:
@@ -107,7 +107,7 @@ def tags_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (tag.strip() for tag in text.split(",")))))
 
 
-def _same(query: Query) -> tuple[str, bool]:
+def _query_key(query: Query) -> tuple[str, bool]:
     return " ".join(query.query.split()), query.should_trigger
 
 
@@ -204,7 +204,7 @@ def queries_view(grid: Grid, doubts: Sequence[QueryDoubt], *, keep: str, page: s
     return h(
         "div",
         [notice(doubt.message) for doubt in doubts if len(doubt.queries) not in BESIDE],
-        h("p", _sizes(grid)),
+        h("p", _count_queries(grid)),
         table(heads, body, label="the queries", look=look, cls="sen-trig-grid") if body else None,
         None if grid.rows else nothing,
         h("div", ways, cls="sen-row"),
@@ -239,7 +239,7 @@ def _path_row(label: str, path: str, act: str, press: Child) -> Node:
     return h("div", line, press, cls="sen-row sen-trig-path")
 
 
-def _sizes(grid: Grid) -> str:
+def _count_queries(grid: Grid) -> str:
     queries = grid.queries
     should = sum(query.should_trigger for query in queries)
     others = len(queries) - should

@@ -62,29 +62,29 @@ def results_view(measured: Measured) -> Node:
     groups = []
     for should, heading in GROUPS.items():
         rows = [row for row in rates if row["should_trigger"] is should]
-        lanes = [_lane(row, attempts.get((row["query"], should), [])) for row in rows]
+        lanes = [_query_lane(row, attempts.get((row["query"], should), [])) for row in rows]
         head = h("h5", f"{heading} ({len(rows):,})")
         groups.append([head, h("ul", lanes, cls="sen-trig-lanes")] if rows else None)
     return h(
         "section",
         blocks_view(blocks),
-        _errored(measured),
+        _errored_notice(measured),
         note(LEGEND),
         groups,
         aria_label="what was measured",
     )
 
 
-def between(low: float | None, high: float | None) -> str:
+def say_interval(low: float | None, high: float | None) -> str:
     """An interval; nothing if it is not known.
 
-    >>> between(0.2, 0.94), between(None, None)
+    >>> say_interval(0.2, 0.94), say_interval(None, None)
     ('20–94%', '')
     """
     return "" if low is None or high is None else f"{100 * low:.0f}–{high:.0%}"
 
 
-def _errored(measured: Measured) -> Node | None:
+def _errored_notice(measured: Measured) -> Node | None:
     reasons = [attempt.reason for attempt in measured.attempts if attempt.outcome == "errored"]
     if not reasons:
         return None
@@ -93,23 +93,23 @@ def _errored(measured: Measured) -> Node | None:
     return notice(head, f"Most often, {times:,} times: {why}", key="errored")
 
 
-def _lane(row: Figures, attempts: Sequence[Attempt]) -> Node:
+def _query_lane(row: Figures, attempts: Sequence[Attempt]) -> Node:
     instead = f"instead: {row['instead']}" if row["instead"] else count(len(attempts), "run")
-    runs = h("ul", [h("li", _run(attempt), dir="auto") for attempt in attempts])
+    runs = h("ul", [h("li", _describe_run(attempt), dir="auto") for attempt in attempts])
     behind = details(h("span", instead, cls="sen-soft", dir="auto"), runs)
     hits, decided = row["n_triggered"], row["n_triggered"] + row["n_not_triggered"]
     counted = "–" if row["rate"] is None else f"{hits:,}/{decided:,}"
     return h(
         "li",
-        h("div", h("span", row["query"], dir="auto"), _pills(row), cls="sen-trig-words"),
-        _track(row),
+        h("div", h("span", row["query"], dir="auto"), _query_pills(row), cls="sen-trig-words"),
+        _rate_track(row),
         h("span", counted, cls="sen-numbers sen-trig-count"),
         h("div", behind, cls="sen-small sen-trig-behind") if attempts else None,
         key=f"{row['should_trigger']} {row['query']}",
     )
 
 
-def _pills(row: Figures) -> Iterator[Child]:
+def _query_pills(row: Figures) -> Iterator[Child]:
     if row["near_miss"]:
         yield from (" ", pill("near miss"))
     if row["flips"]:
@@ -123,19 +123,19 @@ def _pills(row: Figures) -> Iterator[Child]:
 RATES = Axis(0, 1, (0.0, 0.5, 1.0))
 
 
-def _track(row: Figures) -> Node:
+def _rate_track(row: Figures) -> Node:
     """The rate with its interval, on a line whose wanted half is shaded."""
     rate, should = row["rate"], row["should_trigger"]
     if rate is None:
         return interval_track(RATES, None, (None, None), "")
-    right, sure = row["triggers"] is should, between(row["low"], row["high"])
+    right, sure = row["triggers"] is should, say_interval(row["low"], row["high"])
     words = f"triggers in {rate:.0%} of its runs" + (f", interval {sure}" if sure else "")
     words += ", as it should" if right else ", not as it should"
     look, zone = "good" if right else "bad", (THRESHOLD, 1) if should else (0, THRESHOLD)
     return interval_track(RATES, rate, (row["low"], row["high"]), words, look=look, zone=zone)
 
 
-def _run(attempt: Attempt) -> str:
+def _describe_run(attempt: Attempt) -> str:
     facts = [f"run {attempt.run}: {attempt.outcome}", attempt.reason, attempt.instead]
     if attempt.seconds is not None:
         facts.append(f"{attempt.seconds:.1f} s")
@@ -169,10 +169,10 @@ def optimised_view(found: Optimised, chosen: str | None) -> Node:
 
 def rounds_view(steps: Sequence[Step], chosen: str | None = None) -> Child:
     """The rounds that there are; with `chosen`, one of them can be chosen to be written."""
-    return [_step(step, steps[0].description, chosen) for step in steps]
+    return [_round_view(step, steps[0].description, chosen) for step in steps]
 
 
-def _step(step: Step, first: str, chosen: str | None) -> Node:
+def _round_view(step: Step, first: str, chosen: str | None) -> Node:
     is_mine, label = step.description == chosen, f"Choose the description of round {step.round}"
     head = [
         h("b", f"Round {step.round}"),
@@ -188,14 +188,14 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
         aria_label=label,
     )
     failed = [row for row in step.asked if row.share is not None and row.share < 1]
-    wrong = h("ul", map(_item, sorted(failed, key=lambda row: row.share or 0)))
+    wrong = h("ul", map(_outcome_item, sorted(failed, key=lambda row: row.share or 0)))
     what = details("Queries that went wrong", wrong, key=f"wrong-{step.round}")
     ways = [choose if chosen is not None else None, what if failed else None]
     return h(
         "section",
         h("div", head, cls="sen-row sen-middle"),
-        _score("train", step.train, ""),
-        _score("held-out", step.test, "with"),
+        _score_track("train", step.train, ""),
+        _score_track("held-out", step.test, "with"),
         h("p", words, cls="sen-trig-described", dir="auto"),
         h("div", ways, cls="sen-row sen-middle"),
         cls="sen-card",
@@ -204,7 +204,7 @@ def _step(step: Step, first: str, chosen: str | None) -> Node:
     )
 
 
-def _score(name: str, score: Score | None, look: str) -> Node:
+def _score_track(name: str, score: Score | None, look: str) -> Node:
     """The share of runs of one side that were right, with its interval."""
     words = f"{name} {'no score' if score is None else score}"
     value, ends = (None, (None, None)) if score is None else (score.score, (score.low, score.high))
@@ -212,7 +212,7 @@ def _score(name: str, score: Score | None, look: str) -> Node:
     return h("div", h("span", words, cls="sen-numbers sen-small"), track, cls="sen-trig-score")
 
 
-def _item(outcome: QueryOutcome) -> Node:
+def _outcome_item(outcome: QueryOutcome) -> Node:
     should = "should" if outcome.query.should_trigger else "should not"
     side = "held-out" if outcome.query.split == "test" else "train"
     instead = f"; instead: {outcome.instead[0]}" if outcome.instead else ""

@@ -13,7 +13,7 @@ from skill_eval_nb import stats
 from skill_eval_nb.charts.metrics import metric
 from skill_eval_nb.stats.overview import overview, overview_by_eval
 from skill_eval_nb.widgets.explore import choice
-from skill_eval_nb.widgets.explore.choice import Part, within
+from skill_eval_nb.widgets.explore.choice import Part, select_parts
 from skill_eval_nb.widgets.ui.track import axis_of, of_figures
 from tests.widgets.explore.made import bundled
 
@@ -44,8 +44,8 @@ def test_iterations_have_the_figures_of_the_statistics_each_alone_and_counted_to
     ]
     for count, rows in counts:
         wanted = [[row for row in rows if row["iteration"] == one.iteration] for one in PARTS]
-        alone = [count(within(WS, [part]), [part], "")[0] for part in PARTS]
-        together = count(within(WS, PARTS), PARTS, "")
+        alone = [count(select_parts(WS, [part]), [part], "")[0] for part in PARTS]
+        together = count(select_parts(WS, PARTS), PARTS, "")
         check_equal(alone, wanted)
         check_equal(together, wanted)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import skill_eval_nb as sen
-from skill_eval_nb.widgets.show.documents import begin
+from skill_eval_nb.widgets.show.documents import begin_reading
 from skill_eval_nb.widgets.show.files import output_files
 from skill_eval_nb.widgets.show.run import SHOWING_CSS, folder_of, show_run
 from skill_eval_nb.widgets.ui import Panel, style
@@ -34,7 +34,7 @@ class Zoo(Panel):
         self.ws = sen.load(workspace)
         self.row = self.ws.polars("runs").row(0, named=True)
         for one in output_files(folder_of(self.ws, self.row)):
-            if begun := begin(one):
+            if begun := begin_reading(one):
                 begun.exception()  # wait for it
         super().__init__()
 

@@ -139,7 +139,7 @@ def test_any_cells_are_drawn(tmp_path_factory, cells, metadata):
     run = tmp_path_factory.mktemp("run")
     made = draw(run, "a.ipynb", json.dumps({"cells": cells, "metadata": metadata}))
     assert made.kind == "notebook"
-    made.offered()
+    made.offer_all()
     for name in made.blobs:
         with contextlib.suppress(OSError):  # "its picture is damaged"
             assert isinstance(read_blob(name)[0], bytes)
@@ -178,7 +178,7 @@ def test_what_can_be_looked_at_is_there_with_its_bytes_its_name_and_its_source(
     tmp_path, name, data, tag, media_type, source
 ):
     made = draw(tmp_path, name, data)
-    (node,) = find(made.offered(), tag=tag)
+    (node,) = find(made.offer_all(), tag=tag)
     assert read_blob(node[1]["blob"]) == (data, media_type)
     assert node[1]["alt" if tag == "img" else "title"].startswith(name)
     assert dense(source) in dense(text(made.view))

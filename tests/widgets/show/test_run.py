@@ -32,7 +32,7 @@ def test_every_run_is_found_by_its_key_and_by_no_other():
     keys = [key_of(row) for row in runs.iter_rows(named=True)]
     assert len(set(keys)) == len(keys) > 50
     for key in keys[::7]:
-        assert len(run.rows(ws, "runs", key)) == 1
+        assert len(run.rows_of_run(ws, "runs", key)) == 1
         assert key_of(run.run_row(ws, key)) == key
     folders = [run.folder_of(ws, row) for row in runs.iter_rows(named=True)]
     there = [folder for folder in folders if folder is not None]

@@ -53,12 +53,12 @@ def test_no_two_rows_ever_have_one_name(given, acts):
         elif act == "c":
             grid = grid.put_back()
         elif row is not None and act == "d":
-            grid = grid.without(row)
+            grid = grid.remove_query(row)
             assert row not in grid.rows
             assert [*grid.put_back().rows.items()] == [*rows.items()]
         elif row is not None:
             query = replace(rows[row], query=f"{act}{at}")
-            grid = grid.changed(row, query)
+            grid = grid.replace_query(row, query)
             assert grid.row(row) == query
             assert len(grid.rows) == len(rows)
         assert grid.taken_out is None or grid.taken_out[1] not in grid.rows
