@@ -445,13 +445,13 @@ def lent(box: Box) -> Iterator[None]:
     try:
         if given:
             for folder in folders:
-                _give(folder, NOBODY, NOBODY)
+                _change_owner(folder, NOBODY, NOBODY)
         yield
     finally:
         for folder, (user, group) in zip(folders, owners, strict=True):
             take_back(folder)
             if given:
-                _give(folder, user, group)
+                _change_owner(folder, user, group)
 
 
 @dataclass(frozen=True)
@@ -542,7 +542,7 @@ def _folder_owner(folder: Path) -> tuple[int, int]:
     return (0, 0) if os.geteuid() == 0 and found.st_uid == NOBODY else (found.st_uid, found.st_gid)
 
 
-def _give(folder: Path, user: int, group: int) -> None:
+def _change_owner(folder: Path, user: int, group: int) -> None:
     os.chown(folder, user, group)
     for entry, _ in _below(os.fspath(folder)):
         with contextlib.suppress(FileNotFoundError):

@@ -448,12 +448,12 @@ def content_of(entry: Entry, *, whole: int = READ_WHOLE, seconds: float) -> Cont
             picture = picture_kind(start)
             if picture is not None:
                 return _read_picture(picture, start + file.read(IMAGE_BYTES + 1 - len(start)))
-            return _look(entry, start, file, whole, seconds)
+            return _read_kind(entry, start, file, whole, seconds)
     except OSError as error:
         return Content("other", reason=f"it cannot be read ({error.strerror or error})")
 
 
-def _look(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float) -> Content:
+def _read_kind(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: float) -> Content:
     ending = entry.name.rsplit(".", 1)[-1].lower() if "." in entry.name else ""
     if ending in PICTURE_ENDINGS:
         return Content("image", reason=f"a damaged picture (it does not begin as a {ending} file)")

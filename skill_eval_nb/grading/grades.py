@@ -67,7 +67,7 @@ def grade(
         summary=count_verdicts(verdicts) if verdicts else None,
         rubric_scores=scores,
         rubric_summary=rubric_summary(scores, dimensions),
-        claims=_once(
+        claims=_drop_repeats(
             (claim for judging in numbered for claim in judging.claims), lambda claim: claim.claim
         ),
         user_notes_summary=_merge_notes(numbered),
@@ -134,10 +134,10 @@ def _voted_verdicts(judgings: Sequence[Judging]) -> list[GradedExpectation]:
             # A suite may state the same expectation twice: each is counted in its place.
             met[key] = met.get(key, 0) + 1
             votes.setdefault((*key, met[key]), []).append(expectation)
-    return [_verdict(ones) for ones in votes.values()]
+    return [_join_verdicts(ones) for ones in votes.values()]
 
 
-def _verdict(ones: Sequence[GradedExpectation]) -> GradedExpectation:
+def _join_verdicts(ones: Sequence[GradedExpectation]) -> GradedExpectation:
     first = ones[0]
     for_it = [verdict for verdict in ones if verdict.passed is True]
     against = [verdict for verdict in ones if verdict.passed is False]
@@ -180,7 +180,7 @@ def _merge_notes(judgings: Sequence[Judging]) -> UserNotesSummary | None:
     names = ("uncertainties", "needs_review", "workarounds")
     return UserNotesSummary(
         **{
-            name: _once((note for notes in given for note in getattr(notes, name)), str)
+            name: _drop_repeats((note for notes in given for note in getattr(notes, name)), str)
             for name in names
         }
     )
@@ -190,7 +190,7 @@ def _merge_feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
     given = [judging.eval_feedback for judging in judgings if judging.eval_feedback is not None]
     if not given:
         return None
-    suggestions: list[Suggestion] = _once(
+    suggestions: list[Suggestion] = _drop_repeats(
         (suggestion for feedback in given for suggestion in feedback.suggestions),
         lambda suggestion: f"{suggestion.assertion}\n{suggestion.reason}",
     )
@@ -198,7 +198,7 @@ def _merge_feedback(judgings: Sequence[Judging]) -> EvalFeedback | None:
     return EvalFeedback(suggestions=suggestions, overall=overall)
 
 
-def _once(items: Iterable[T], text: Callable[[T], str]) -> list[T]:
+def _drop_repeats(items: Iterable[T], text: Callable[[T], str]) -> list[T]:
     """The items without repeats; texts that differ only in case and spaces are repeats."""
     first: dict[str, T] = {}
     for item in items:

@@ -67,7 +67,7 @@ def check_form(value: Any, schema: Mapping[str, Any]) -> Any:
     Raises:
         BadAnswer: if it has not; it lists every fault with its place.
     """
-    if faults := list(_unlike(value, schema, "")):
+    if faults := list(_find_unlike(value, schema, "")):
         raise BadAnswer(faults)
     return value
 
@@ -87,10 +87,10 @@ def _is_of_kind(value: Any, kind: Any) -> bool:
     return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 
-def _unlike(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+def _find_unlike(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
     place = f"`{where}`" if where else "the answer"
     if "anyOf" in schema:  # `or_null`
-        yield from () if value is None else _unlike(value, schema["anyOf"][0], where)
+        yield from () if value is None else _find_unlike(value, schema["anyOf"][0], where)
         return
     kind, what = _TYPES[schema["type"]]
     if not _is_of_kind(value, kind):
@@ -99,7 +99,7 @@ def _unlike(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
         yield f"{place} is {short(value)}, not one of {', '.join(map(str, schema['enum']))}"
     elif schema["type"] == "array":
         for at, element in enumerate(value):
-            yield from _unlike(element, schema["items"], f"{where}[{at}]")
+            yield from _find_unlike(element, schema["items"], f"{where}[{at}]")
     elif schema["type"] == "object":
         yield from _unlike_in(value, schema["properties"], place, f"{where}." if where else "")
 
@@ -115,7 +115,7 @@ def _unlike_in(
         yield f"{place} lacks {', '.join(missing)}"
     for name, schema in properties.items():
         if name in value:
-            yield from _unlike(value[name], schema, f"{above}{name}")
+            yield from _find_unlike(value[name], schema, f"{above}{name}")
 
 
 class AnswerCheck:

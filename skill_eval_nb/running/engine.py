@@ -122,14 +122,14 @@ class Engine:
 
         async def make(run: Run) -> None:
             try:
-                await self._make(run)
+                await self._make_run(run)
             except BaseException:
                 self._shut = True
                 raise
 
         await several(map(make, runs), self.plan.concurrency)
 
-    async def _make(self, run: Run) -> None:
+    async def _make_run(self, run: Run) -> None:
         missing = run.missing
         if missing.execute:
             if not await self._execute_run(run):
@@ -159,7 +159,7 @@ class Engine:
         return ended is not None
 
     async def _check_run(self, run: Run) -> bool:
-        ended = await self._do(Order(CHECK, run, self._terms), None)
+        ended = await self._do_step(Order(CHECK, run, self._terms), None)
         if ended is not None and ended.reason is not None:
             return self.end_ungraded(run, CHECK, ended.reason)
         return ended is not None
@@ -226,7 +226,7 @@ class Engine:
             rest[name] -= 1
             try:
                 if not self._is_shut(name):
-                    ended = await self._do(order, reservation, prepared)
+                    ended = await self._do_step(order, reservation, prepared)
                 return ended
             finally:
                 reservation.close()
@@ -237,7 +237,7 @@ class Engine:
         short = name == EXECUTE and self.short is not None
         return self.stopping or self._shut or short
 
-    async def _do(
+    async def _do_step(
         self, order: Order, reservation: Budget | None, prepared: Prepared | None = None
     ) -> Ended | None:
         """Do a step; once more if its worker was lost before it wrote anything."""

@@ -97,7 +97,7 @@ class Span:
         >>> str(Span(36, 36)), str(Span(1234, 5_678_000))
         ('36', '1,234 – 5.7 M')
         """
-        return _from_to(_short(self.low), _short(self.high))
+        return _format_range(_short(self.low), _short(self.high))
 
     @property
     def dollars(self) -> str:
@@ -106,7 +106,7 @@ class Span:
         >>> Span(0, 0).dollars, Span(0.004, 1.5).dollars
         ('$0.00', '$0.004 – $1.50')
         """
-        return _from_to(dollars(self.low), dollars(self.high))
+        return _format_range(dollars(self.low), dollars(self.high))
 
 
 NOTHING = Span(0, 0)
@@ -283,7 +283,7 @@ def _spread(values: Sequence[float]) -> Span:
     return Span(tenths[0], tenths[-1])
 
 
-def _from_to(low: str, high: str) -> str:
+def _format_range(low: str, high: str) -> str:
     return low if low == high else f"{low} – {high}"
 
 

@@ -447,7 +447,7 @@ class Job:
         engine, trace = self._engine, None
         if fatal is not None:
             status: Status = "failed"
-            self._message = _of(fatal)
+            self._message = _say_error(fatal)
             trace = "".join(traceback.format_exception(fatal))
         elif engine.stopping and engine.counts.total() < self._needed:
             status, self._message = "stopped", "stopped; start the plan again to continue"
@@ -463,7 +463,7 @@ class Job:
             self._journal.add(ENDED, status=status, message=self._message, traceback=trace)
         except OSError as error:
             if fatal is None:
-                fatal, self._message, status = error, _of(error), "failed"
+                fatal, self._message, status = error, _say_error(error), "failed"
         finally:
             self._journal.close()
             self.status = status
@@ -490,7 +490,7 @@ class Job:
             self._engine.report(f"on_progress raised {type(error).__name__}: {error}; it is off")
 
 
-def _of(error: BaseException) -> str:
+def _say_error(error: BaseException) -> str:
     """The error that ended a job, in words."""
     if isinstance(error, (Unwritable, CannotRun, JobFailed)):
         return str(error)

@@ -149,10 +149,10 @@ def _find_source(grading: Grading, judgings: dict[int, Judging]) -> int | None:
     alone = ((number, [judging]) for number, judging in judgings.items())
     means = ((min(judgings), every[:many]) for many in range(2, len(every) + 1))
     shown = grading.rubric_scores
-    return next((number for number, some in (*alone, *means) if _same(shown, some)), None)
+    return next((number for number, some in (*alone, *means) if _are_means(shown, some)), None)
 
 
-def _same(scores: dict[str, RubricScore], judgings: Sequence[Judging]) -> bool:
+def _are_means(scores: dict[str, RubricScore], judgings: Sequence[Judging]) -> bool:
     """Whether scores are the means of those of some judgings."""
     stated = {name: score.score for name, score in scores.items() if score.score is not None}
     means = mean_scores(judgings)

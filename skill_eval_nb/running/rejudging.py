@@ -343,7 +343,7 @@ def judge_again(
             if (problem.code, problem.severity) == ("link", "warning")
         ]
         terms = Terms(connection, prices, budget_usd, concurrency, dry_run, progress)
-        who = _judge(judge, judge_model, again, work, terms)
+        who = _complete_judge(judge, judge_model, again, work, terms)
         if not batch and under_way(home / FILE) is not None:
             raise refuse(
                 f"a batch of judgings is under way, see {home / FILE}: judge by batch to collect "
@@ -413,7 +413,7 @@ def _estimate(job: Rejudging, *, batch: bool) -> CostPart:
     return estimate_runs("judging", uses, prices, model, () if batch else past, batch=batch)
 
 
-def _judge(
+def _complete_judge(
     judge: Judge | None, model: str | None, again: int, work: list[JudgeTask], terms: Terms
 ) -> Judge:
     """The judge with all its settings.

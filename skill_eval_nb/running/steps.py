@@ -432,18 +432,18 @@ def code(value: Any) -> str:
     return f"`{plain or '?'}`"
 
 
-def _of_events(told: Iterable[Told]) -> Iterator[str]:
+def _format_events(told: Iterable[Told]) -> Iterator[str]:
     """The events in Markdown, in their order, with a heading for each answer."""
     last = 0
     for _, at, steps, turn in told:
         if turn > last:
             last = turn
-            yield f"## Turn {turn}{_since(at)}"
+            yield f"## Turn {turn}{_format_since(at)}"
         for step in steps:
-            yield from _of_step(step)
+            yield from _format_step(step)
 
 
-def _since(at: float | None) -> str:
+def _format_since(at: float | None) -> str:
     return "" if at is None else f" ({at:.1f} s)"
 
 
@@ -455,7 +455,7 @@ _HEADS = {
 """What stands above words, by whose they are."""
 
 
-def _of_step(step: Step) -> Iterator[str]:
+def _format_step(step: Step) -> Iterator[str]:
     if step.who == "call":
         yield from _call_lines(step.text, step.given)
         return
@@ -464,7 +464,7 @@ def _of_step(step: Step) -> Iterator[str]:
         return
     if step.who == "result":
         tool = name_or_code(step.call.text) if step.call else "a tool"
-        yield f"### Result of {tool}{', an error' * step.failed}{_since(step.at)}"
+        yield f"### Result of {tool}{', an error' * step.failed}{_format_since(step.at)}"
     elif step.who in _HEADS:
         yield _HEADS[step.who]
     yield fence_text(step.text)
@@ -510,7 +510,7 @@ def as_markdown(prompt: str, execution: Execution, timing: Timing) -> str:
     told = [*read_steps(execution.events, "({}, see transcript.jsonl)")]
     steps = [step for one in told for step in one.steps]
     pieces = ["# Transcript", "\n".join(_about(steps, execution, timing))]
-    pieces += ["## Prompt", fence_text(prompt), *_of_events(told)]
+    pieces += ["## Prompt", fence_text(prompt), *_format_events(told)]
     if execution.status == "errored":
         pieces += ["## Errored", fence_text(execution.reason or "no reason was given")]
     return "\n\n".join(pieces) + "\n"

@@ -104,15 +104,15 @@ def _find_inputs(text: str, roots: Sequence[Path], hidden: set[Path]) -> list[In
         path = root / name
         if not os.path.lexists(path):
             continue
-        _contain(path, text, root)
+        _check_inside(path, text, root)
         if not path.is_dir():
-            return [_input(path, name, text, hidden)]
+            return [_read_input(path, name, text, hidden)]
         below = sorted(path for path in path.rglob("*") if path.is_symlink() or path.is_file())
         for file in below:
-            _contain(file, text, root)
+            _check_inside(file, text, root)
         files = [file for file in below if file.is_file()]
         return [
-            _input(file, f"{name}/{file.relative_to(path).as_posix()}", text, hidden)
+            _read_input(file, f"{name}/{file.relative_to(path).as_posix()}", text, hidden)
             for file in files
         ]
     looked = " and ".join(str(root) for root in roots)
@@ -134,7 +134,7 @@ def _relative_path(text: str) -> str:
     return PurePosixPath(*parts).as_posix()
 
 
-def _contain(path: Path, text: str, root: Path) -> None:
+def _check_inside(path: Path, text: str, root: Path) -> None:
     real = path.resolve()
     if not real.is_relative_to(root.resolve()):
         raise refuse(
@@ -142,7 +142,7 @@ def _contain(path: Path, text: str, root: Path) -> None:
         )
 
 
-def _input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
+def _read_input(path: Path, name: str, text: str, hidden: set[Path]) -> Input:
     lower = path.resolve().name.lower()
     if path.resolve() in hidden or any(fnmatchcase(lower, pattern) for pattern in OF_EVALS):
         raise refuse(
@@ -312,7 +312,7 @@ def name_evals(evals: Sequence[Eval], faults: list[str]) -> list[PlannedEval]:
         if not eval_.prompt.strip()
     ]
     return [
-        PlannedEval(id_, name, folder, _complete(eval_, id_, faults), (), (), ())
+        PlannedEval(id_, name, folder, _add_ids(eval_, id_, faults), (), (), ())
         for eval_, id_, name, folder in zip(evals, ids, names, folders, strict=True)
     ]
 
@@ -335,11 +335,11 @@ def _name_of(eval_: Eval, id_: str) -> str:
     return stated or (f"eval-{id_}" if id_.isdecimal() else id_)
 
 
-def _complete(eval_: Eval, id_: str, faults: list[str]) -> Eval:
+def _add_ids(eval_: Eval, id_: str, faults: list[str]) -> Eval:
     """A copy in which every expectation and dimension has its own id."""
     rubric = eval_.quality_rubric
     if rubric is not None:
-        _once("dimension", [each.name for each in rubric.dimensions], id_, faults)
+        _check_once("dimension", [each.name for each in rubric.dimensions], id_, faults)
         dimensions = _give_ids("Q", rubric.dimensions, "dimension", id_, faults)
         rubric = msgspec.structs.replace(rubric, dimensions=dimensions)
     structural = eval_.structural_expectations
@@ -388,7 +388,7 @@ T = TypeVar("T", Expectation, StructuralExpectation, Dimension)
 def _give_ids(letter: str, given: Sequence[T], kind: str, eval_: str, faults: list[str]) -> list[T]:
     """Copies with ids: as stated, else the letter and the place, or the next free number."""
     stated = [entry.id for entry in given if entry.id]
-    _once(kind, stated, eval_, faults)
+    _check_once(kind, stated, eval_, faults)
     taken = set(stated)
     named = []
     for place, entry in enumerate(given, 1):
@@ -404,7 +404,7 @@ def _take_free(names: Iterable[str], taken: set[str]) -> str:
     return name
 
 
-def _once(kind: str, names: Sequence[str], eval_: str, faults: list[str]) -> None:
+def _check_once(kind: str, names: Sequence[str], eval_: str, faults: list[str]) -> None:
     faults += [
         f"eval {eval_}: {kind} `{name}` occurs {names.count(name)} times"
         for name in dict.fromkeys(names)

@@ -41,7 +41,7 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     """
     if stop is not None and stop.is_set():
         work.close()
-    _heed(stop)
+    _check_stop(stop)
     ended = Future[T]()  # an interrupted `Thread.join` marks a running thread as ended
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
     called_off = threading.Event()
@@ -62,7 +62,7 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     try:
         threading.Thread(target=run_loop, name=name, daemon=True).start()
         while not wait([ended], 0.1).done:  # in steps, so that every system notices an interrupt
-            _heed(stop)
+            _check_stop(stop)
     except BaseException:
         called_off.set()
         if running:  # otherwise it will not begin
@@ -74,7 +74,7 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
     return ended.result()
 
 
-def _heed(stop: threading.Event | None) -> None:
+def _check_stop(stop: threading.Event | None) -> None:
     if stop is not None and stop.is_set():
         raise Stopped("it was stopped; what was written stays")
 

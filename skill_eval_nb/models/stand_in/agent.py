@@ -41,7 +41,7 @@ def guidance(task: str, read: str, body: str) -> float:
     written = _texts_by_hand(task, read)
     if written is None:
         return 1.0
-    phrases, needs = _by_hand()["instructions"], written["needs"]
+    phrases, needs = _read_outputs()["instructions"], written["needs"]
     return REACH * sum(bool(re.search(phrases[name], body)) for name in needs) / len(needs)
 
 
@@ -70,7 +70,7 @@ def draft_run(task: str, read: str, quality: float) -> tuple[dict[str, str], str
 def levels_by_hand() -> dict[str, float]:
     """Each line of the texts by hand, with the mean level of those that have it."""
     found: dict[str, list[int]] = {}
-    for eval_ in _by_hand()["eval"]:
+    for eval_ in _read_outputs()["eval"]:
         for level in range(1, 6):
             for line in "\n".join(eval_[f"level-{level}"].values()).splitlines():
                 found.setdefault(line.strip(), []).append(level)
@@ -80,14 +80,14 @@ def levels_by_hand() -> dict[str, float]:
 def _texts_by_hand(task: str, read: str) -> dict | None:
     """The texts by hand for the commits in the task or the input; None if there are none."""
     known = f"{task}\n{read}"
-    evals = _by_hand()["eval"]
+    evals = _read_outputs()["eval"]
     return next(
         (eval_ for eval_ in evals if all(commit in known for commit in eval_["commits"])), None
     )
 
 
 @cache
-def _by_hand() -> dict:
+def _read_outputs() -> dict:
     text = resources.files(__name__.rpartition(".")[0]).joinpath("outputs.toml").read_text("utf-8")
     return tomllib.loads(text)
 

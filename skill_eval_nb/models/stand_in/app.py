@@ -167,10 +167,10 @@ class App:
             case "POST", ["messages", "batches"]:
                 return _whole(self.batches.create(body["requests"]))
             case _, ["messages", "batches", name, *what]:
-                return self._of_batch(" ".join([request.method, *what]), name)
+                return self._answer_batch(" ".join([request.method, *what]), name)
         raise RefusedRequest(404, "not_found_error", "Not found")
 
-    def _of_batch(self, wanted: str, name: str) -> httpx2.Response:
+    def _answer_batch(self, wanted: str, name: str) -> httpx2.Response:
         batch, results = self.batches.look_up(name) or (None, None)
         if wanted == "GET" and batch is not None:
             return _whole(batch)

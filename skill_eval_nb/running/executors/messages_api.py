@@ -115,7 +115,7 @@ async def work_on(
         except ValueError as fault:  # the model's last answer cannot be sent back as JSON
             raise AgentStopped(f"The next request could not be made: {fault}") from fault
         recording.add_answer(reply)
-        if not _goes_on(reply):
+        if not _wants_turn(reply):
             return reply.text
         messages.append({"role": "assistant", "content": reply.content})
         results = [
@@ -169,7 +169,7 @@ def mark_for_cache(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _goes_on(reply: Reply) -> bool:
+def _wants_turn(reply: Reply) -> bool:
     """Whether the model wants another turn; False if it is done.
 
     Raises:

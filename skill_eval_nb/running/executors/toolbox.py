@@ -242,18 +242,18 @@ class Toolbox:
         if wrong is not None or not isinstance(given, Mapping):
             return ToolResult(f"The tool was not used: {wrong}.", is_error=True)
         if name == "Skill":
-            return self._open(given["skill"])
+            return self._open_skill(given["skill"])
         result = await (
             self._run_bash(given["command"], seconds)
             if name == "Bash"
-            else self._file(name, given, seconds)
+            else self._use_file(name, given, seconds)
         )
         text = cap_text(result.text, self._characters)
         if self._wanted is not None and skill_md.shows_body(text, self._wanted.body):
             self.skill_used = True
         return ToolResult(text, result.is_error)
 
-    def _open(self, skill: str) -> ToolResult:
+    def _open_skill(self, skill: str) -> ToolResult:
         found = self._offered.get(skill.strip().removeprefix("/"))
         if found is None:
             there = ", ".join(map(repr, self._offered)) or "none"
@@ -277,7 +277,7 @@ class Toolbox:
             texts.append(f"[{ran.message}]")
         return ToolResult("\n".join(filter(None, texts)) or "(no output)", failed)
 
-    async def _file(self, name: str, given: Mapping[str, Any], seconds: float) -> ToolResult:
+    async def _use_file(self, name: str, given: Mapping[str, Any], seconds: float) -> ToolResult:
         request: dict[str, Any] = {"tool": name, "input": dict(given)}
         if name == "Read":
             request["input"]["characters"] = self._characters - 200  # leaves room for a note
