@@ -30,7 +30,7 @@ from skill_eval_nb.documents.transcript import (
 )
 from skill_eval_nb.text import count, some
 
-from .checks import compare, verdict_undecided
+from .checks import compare_number, verdict_undecided
 from .outputs import (
     CheckVerdict,
     Content,
@@ -122,7 +122,7 @@ def check_bound(wanted: StructuralExpectation, record: Record, _: object) -> Che
     there = record.turns if what == "turns" else _total_tokens(record)
     if there is None:
         return verdict_unscored(f"{record.name} does not say how many {what} there were")
-    compared = compare(there, wanted.count, "<=", what)
+    compared = compare_number(there, wanted.count, "<=", what)
     number = f"{count(there, what[:-1])} in {record.name}; wanted {compared.evidence}"
     if compared.passed:
         return record.unless_a_gap(verdict_passed(number))
@@ -167,7 +167,7 @@ def _call_words(call: Step) -> str:
 def _is_found_in(search: TextSearch, call: Step) -> bool:
     before = search.n_found
     text = _call_words(call).replace("\0", " ").encode("utf-8", "replace")
-    search.look(f"step {call.turn}", Content(text))
+    search.search_file(f"step {call.turn}", Content(text))
     return search.n_found > before
 
 

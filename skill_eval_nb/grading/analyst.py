@@ -24,7 +24,7 @@ from skill_eval_nb.models.ask import (
     text_block,
 )
 
-from .contents import SHOWN_CHARS, cut, shares
+from .contents import SHOWN_CHARS, cut_middle, shares
 from .judge import payment_of
 from .show import Case, Showing, show, transcript_of, uncover_names
 
@@ -70,13 +70,13 @@ def read_answer(raw: Any) -> Answer:
     look = AnswerCheck()
     for side in SIDES:
         name = f"{side}_execution_pattern"
-        look.nonempty(answer["transcript_insights"], name, "`transcript_insights`")
+        look.read_text(answer["transcript_insights"], name, "`transcript_insights`")
     if not drop_empty([*answer["winner_strengths"], *answer["loser_weaknesses"]]):
-        look.wrong("nothing is said of why the winner won: neither strengths nor weaknesses")
+        look.note_fault("nothing is said of why the winner won: neither strengths nor weaknesses")
     for number, suggestion in enumerate(answer["improvement_suggestions"], 1):
         for name in ("suggestion", "expected_impact"):
-            look.nonempty(suggestion, name, f"suggestion {number}")
-    look.done()
+            look.read_text(suggestion, name, f"suggestion {number}")
+    look.raise_faults()
     return answer
 
 
@@ -267,7 +267,7 @@ def _analyst_texts(
     """The texts of the request: task and verdict, both sides, and the question."""
     skills = _skill_files(sides, SHOWN_CHARS // SKILLS)
     texts = [_verdict_text(comparison) for comparison in comparisons[:2]]
-    texts = [cut(text, SHOWN_CHARS // VERDICTS // len(texts))[0] for text in texts]
+    texts = [cut_middle(text, SHOWN_CHARS // VERDICTS // len(texts))[0] for text in texts]
     taken = sum(len(text) for own in skills for _, text in own) + sum(map(len, texts))
     room = (SHOWN_CHARS - taken) // 2
     cases = (replace(side.case, hidden=(), configurations=()) for side in sides)
@@ -317,7 +317,7 @@ def _skill_files(sides: Sequence[ShownWork], room: int) -> list[list[tuple[str, 
     given = shares([len(text) for *_, text in files], room)
     found: list[list[tuple[str, str]]] = [[] for _ in sides]
     for (at, name, text), share in zip(files, given, strict=True):
-        shown = cut(text, share)[0] or f"[{len(text):,} characters left out here]"
+        shown = cut_middle(text, share)[0] or f"[{len(text):,} characters left out here]"
         found[at].append((name, shown))
     return found
 

@@ -191,8 +191,9 @@ def wrap_command(
 ) -> Iterator[tuple[list[str], tuple[int, ...]]]:
     """The command line that runs `argv` in the box, and the open files to pass to it.
 
-    The caller watches the time, the disk limit and the output, and must hold the folder with `lent`
-    meanwhile. The caller's environment is not passed on. It can be used for one start.
+    The caller watches the time, the disk limit and the output, and must hold the folder with
+    `lend_folders` meanwhile. The caller's environment is not passed on. It can be used for one
+    start.
 
     Args:
         box: what the command may see and use.
@@ -429,7 +430,7 @@ LONGEST = 2000
 
 
 @contextlib.contextmanager
-def lent(box: Box) -> Iterator[None]:
+def lend_folders(box: Box) -> Iterator[None]:
     """Let the user of a box write in its folders, and take them back afterwards.
 
     Root gives them to the user nobody, as whom the commands run, and takes them back. After that
@@ -469,17 +470,17 @@ class Used:
     deep: bool = False
 
 
-def used(box: Box, most: Used | None = None) -> Used:
+def measure_used(box: Box, most: Used | None = None) -> Used:
     """What the folders of a box take; counting stops once that is more than `most`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     used(Box(Path(folder)))
+    ...     measure_used(Box(Path(folder)))
     Used(bytes=0, entries=0, deep=False)
     """
     total = entries = 0
     for folder in _box_folders(box):
-        for entry, level in _below(os.fspath(folder)):
+        for entry, level in _walk_below(os.fspath(folder)):
             with contextlib.suppress(OSError):  # deleted meanwhile
                 total += max(entry.stat(follow_symlinks=False).st_blocks * 512, SMALLEST)
                 if _too_deep(entry, level) and entry.is_dir(follow_symlinks=False):
@@ -500,16 +501,16 @@ def take_back(folder: str | os.PathLike[str]) -> None:
     Permissions that would run a file as another user are removed, and so are folders too deep to
     be read.
     """
-    _open_up(os.fspath(folder), Path(folder).stat().st_mode)
-    for entry, level in _below(os.fspath(folder)):
+    _allow_owner(os.fspath(folder), Path(folder).stat().st_mode)
+    for entry, level in _walk_below(os.fspath(folder)):
         mode = entry.stat(follow_symlinks=False).st_mode
         if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
-            _open_up(entry.path, mode)
+            _allow_owner(entry.path, mode)
         if stat.S_ISDIR(mode) and _too_deep(entry, level):
             remove_tree(entry.path)
 
 
-def _below(top: str) -> Iterator[tuple[os.DirEntry[str], int]]:
+def _walk_below(top: str) -> Iterator[tuple[os.DirEntry[str], int]]:
     """Every entry below a folder with its level, parents first, links not followed."""
     pending = [(top, 1)]
     while pending:
@@ -528,7 +529,7 @@ def _too_deep(entry: os.DirEntry[str], level: int) -> bool:
     return level >= DEEPEST or len(os.fsencode(entry.path)) >= LONGEST
 
 
-def _open_up(path: str, mode: int) -> None:
+def _allow_owner(path: str, mode: int) -> None:
     own = stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR
     wanted = (stat.S_IMODE(mode) | own) & ~(stat.S_ISUID | stat.S_ISGID)
     if wanted != stat.S_IMODE(mode):
@@ -544,6 +545,6 @@ def _folder_owner(folder: Path) -> tuple[int, int]:
 
 def _change_owner(folder: Path, user: int, group: int) -> None:
     os.chown(folder, user, group)
-    for entry, _ in _below(os.fspath(folder)):
+    for entry, _ in _walk_below(os.fspath(folder)):
         with contextlib.suppress(FileNotFoundError):
             os.chown(entry.path, user, group, follow_symlinks=False)

@@ -32,7 +32,7 @@ from .outputs import (
     verdict_passed,
     verdict_unscored,
 )
-from .search import SearchTerms, TextSearch, sought
+from .search import SearchTerms, TextSearch, make_terms
 
 if TYPE_CHECKING:
     from .box import BoxKind, Ran
@@ -138,24 +138,24 @@ class CheckContext:
             if isinstance(content, OSError):
                 search.unread[name] = content.strerror or str(content)
             else:
-                search.look(name, content)
+                search.search_file(name, content)
             if one_is_enough and search.n_found:
                 break
         return search
 
 
-def sought_by(expectation: StructuralExpectation, near: int) -> SearchTerms | None:
+def terms_of(expectation: StructuralExpectation, near: int) -> SearchTerms | None:
     """The terms that an expectation searches for; None if it has none.
 
     Raises:
         BadPattern: if its regular expression is invalid.
     """
     texts = [expectation.match or "", *expectation.match_any]
-    what = sought(texts, expectation.match_regex, expectation.except_context, near)
+    what = make_terms(texts, expectation.match_regex, expectation.except_context, near)
     return what if what.texts or what.pattern is not None else None
 
 
-def contains(
+def check_contains(
     search: TextSearch, pattern: str | None, outputs: Outputs, *, positive: bool = True
 ) -> CheckVerdict:
     """The verdict on `file_contains`; with `positive` false, on `file_not_contains`."""
@@ -240,7 +240,7 @@ SPELLINGS = {"=": "==", "===": "==", "eq": "==", "gte": ">=", "lte": "<=", "≥"
 """Other ways to write an operator."""
 
 
-def exists(pattern: str | None, found: Sequence[str], outputs: Outputs) -> CheckVerdict:
+def check_exists(pattern: str | None, found: Sequence[str], outputs: Outputs) -> CheckVerdict:
     """The verdict on `file_exists`: at least one file matches."""
     if found:
         any_counts = "" if pattern is not None else " (no pattern is given: any file counts)"
@@ -253,7 +253,7 @@ def file_count(wanted: StructuralExpectation, setting: CheckContext) -> CheckVer
     pattern, left_out = wanted.pattern, setting.outputs.left_out
     found = setting.files(pattern)
     of = "in the outputs" if pattern is None else f"that match {show_line(pattern)}"
-    compared = compare(len(found), wanted.count, wanted.operator, f"files {of}")
+    compared = compare_number(len(found), wanted.count, wanted.operator, f"files {of}")
     if compared.passed is None:
         return compared
     names = f": {list_names(found)}" if found else ""
@@ -262,7 +262,7 @@ def file_count(wanted: StructuralExpectation, setting: CheckContext) -> CheckVer
     return CheckVerdict(compared.passed, f"{there}; wanted {compared.evidence}")
 
 
-def compare(there: int, wanted: int | None, operator: str | None, what: str) -> CheckVerdict:
+def compare_number(there: int, wanted: int | None, operator: str | None, what: str) -> CheckVerdict:
     """Compare a number with the wanted one; the evidence says what is wanted."""
     sign = (operator or "==").strip()
     sign = SPELLINGS.get(sign, sign)
@@ -333,7 +333,7 @@ def read_table(name: str, content: Content) -> CsvTable:
 
 def row_count(tables: list[CsvTable], wanted: int | None, operator: str | None) -> CheckVerdict:
     """The verdict on `row_count`: every table has the wanted number of rows below its header."""
-    compared = [compare(table.n_rows, wanted, operator, "rows") for table in tables]
+    compared = [compare_number(table.n_rows, wanted, operator, "rows") for table in tables]
     if not compared or compared[0].passed is None:
         return compared[0] if compared else verdict_unscored("there is no table to count")
     enough = all(verdict.passed for verdict in compared)

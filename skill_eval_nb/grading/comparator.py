@@ -58,25 +58,25 @@ def read_answer(raw: Any, n_expectations: int, n_criteria: int) -> Answer:
     """
     answer = check_form(raw, SCHEMA)
     look = AnswerCheck()
-    look.nonempty(answer, "reasoning", "the answer")
+    look.read_text(answer, "reasoning", "the answer")
     ordered: dict[str, list[Any]] = {}
     for what, letter, number in (("expectation", "E", n_expectations), ("score", "C", n_criteria)):
         wanted = [f"{letter}{n}" for n in range(1, number + 1)]
-        found = look.named(answer[f"{what}s"], what, "id", wanted)
+        found = look.match_rows(answer[f"{what}s"], what, "id", wanted)
         for name, row in found.items():
             for side in "ab":
-                look.nonempty(row, f"evidence_{side}", f"{what} `{name}`, {side.upper()}")
+                look.read_text(row, f"evidence_{side}", f"{what} `{name}`, {side.upper()}")
         ordered[f"{what}s"] = [found[name] for name in wanted if name in found]
-    look.done()
+    look.raise_faults()
     winner = answer["winner"]
     if winner != "tie":
         won, lost = ("a", "b") if winner == "A" else ("b", "a")
         by_scores = sum(row[f"score_{won}"] - row[f"score_{lost}"] for row in ordered["scores"])
         if by_scores < 0 and answer[f"quality_{won}"]["score"] < answer[f"quality_{lost}"]["score"]:
-            look.wrong(
+            look.note_fault(
                 f"the winner is {winner}, which is scored lower by the criteria and as a whole"
             )
-    look.done()
+    look.raise_faults()
     return {**answer, **ordered}
 
 

@@ -94,12 +94,12 @@ def count_admitted(wanted: Sequence[int], room: int, least: int) -> int:
     return len(wanted)
 
 
-def cut(text: str, room: int) -> tuple[str, int]:
+def cut_middle(text: str, room: int) -> tuple[str, int]:
     r"""Beginning and end of a text within this many characters, and how many are left out.
 
-    >>> cut("short", 100)
+    >>> cut_middle("short", 100)
     ('short', 0)
-    >>> cut("a" * 60 + "b" * 60, 100)
+    >>> cut_middle("a" * 60 + "b" * 60, 100)
     ('aaaaaaaaaaaaaaaaaaaa\n[… 80 characters left out here …]\nbbbbbbbbbbbbbbbbbbbb', 80)
     """
     if len(text) <= room:
@@ -281,7 +281,9 @@ def entries(outputs: Path, ignored: Collection[str] = ()) -> list[Entry]:
     Raises:
         OSError: the folder itself cannot be listed.
     """
-    return sorted(_below(os.fspath(outputs), set(ignored)), key=lambda entry: natural(entry.name))
+    return sorted(
+        _walk_below(os.fspath(outputs), set(ignored)), key=lambda entry: natural(entry.name)
+    )
 
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
@@ -299,7 +301,7 @@ def safe(name: str) -> str:
     )
 
 
-def _below(folder: str, ignored: set[str]) -> Iterator[Entry]:
+def _walk_below(folder: str, ignored: set[str]) -> Iterator[Entry]:
     waiting = [(folder, "")]
     while waiting:
         path, above = waiting.pop()
@@ -465,7 +467,7 @@ def _read_kind(entry: Entry, start: bytes, file: BinaryIO, whole: int, seconds: 
         return _read_extracted(entry, kind, seconds)
     if decode_text(start) is None:
         return Content("binary", reason=_binary(ending))
-    return _text(entry, start, file, ending, whole)
+    return _read_text(entry, start, file, ending, whole)
 
 
 def _read_picture(kind: str, data: bytes) -> Content:
@@ -492,7 +494,7 @@ def _binary(ending: str) -> str:
     return f"a binary file of kind .{ending}" if ending else "a binary file"
 
 
-def _text(entry: Entry, start: bytes, file: BinaryIO, ending: str, whole: int) -> Content:
+def _read_text(entry: Entry, start: bytes, file: BinaryIO, ending: str, whole: int) -> Content:
     if entry.size > whole:
         head = start + file.read(READ_ENDS - len(start))
         file.seek(-READ_ENDS, os.SEEK_END)

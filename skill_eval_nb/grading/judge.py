@@ -212,13 +212,13 @@ def same_model(judge_model: str, executor_model: str | None) -> str | None:
     )
 
 
-def order(count: int, key: str, number: int) -> list[int]:
+def draw_order(count: int, key: str, number: int) -> list[int]:
     """The order of `count` things in judging `number`, derived from the run's key.
 
     The first order is random; each further judging begins one place later in it, so that after
     `count` judgings each thing was in each place once. Then comes a new random order.
 
-    >>> [order(3, "a run", number) for number in (1, 2, 3)]
+    >>> [draw_order(3, "a run", number) for number in (1, 2, 3)]
     [[2, 1, 0], [1, 0, 2], [0, 2, 1]]
     """
     if count < 2:
@@ -298,11 +298,11 @@ def calls(judge: Judge, case: Case, number: int) -> tuple[JudgeCall, ...]:
     """
     named = tuple((f"E{n}", expectation) for n, expectation in enumerate(case.expectations, 1))
     expectations = tuple(
-        named[index] for index in order(len(named), f"{case.key}:expectations", number)
+        named[index] for index in draw_order(len(named), f"{case.key}:expectations", number)
     )
     dimensions = tuple(
         case.dimensions[index]
-        for index in order(len(case.dimensions), f"{case.key}:dimensions", number)
+        for index in draw_order(len(case.dimensions), f"{case.key}:dimensions", number)
     )
     if not judge.per_dimension:
         return (JudgeCall(expectations, dimensions),)
@@ -379,12 +379,12 @@ def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]
     """
     answer = check_form(raw, SCHEMA)
     look = AnswerCheck()
-    verdicts = look.named(answer["expectations"], "expectation", "id", list(expectations))
-    scores = look.named(answer["dimensions"], "dimension", "name", list(dimensions))
+    verdicts = look.match_rows(answer["expectations"], "expectation", "id", list(expectations))
+    scores = look.match_rows(answer["dimensions"], "dimension", "name", list(dimensions))
     for what, found in (("expectation", verdicts), ("dimension", scores)):
         for name, row in found.items():
-            look.nonempty(row, "evidence", f"{what} `{name}`")
-    look.done()
+            look.read_text(row, "evidence", f"{what} `{name}`")
+    look.raise_faults()
     return {**answer, "expectations": verdicts, "dimensions": scores}
 
 

@@ -66,7 +66,9 @@ def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
         BadGlob: if the pattern is empty or leads out of the outputs.
     """
     accepts = [
-        accept for text in _split_patterns(pattern) for accept in _acceptors_of(_below(text, names))
+        accept
+        for text in _split_patterns(pattern)
+        for accept in _acceptors_of(_below_outputs(text, names))
     ]
     if len(accepts) == 1:
         return list(filter(accepts[0], names))
@@ -102,7 +104,7 @@ def _regexes_of(pattern: str) -> list[str]:
     return glob.translate([pattern, pattern.replace("[", "[[]")], flags=FLAGS)[0]
 
 
-def _below(pattern: str, names: Sequence[str]) -> str:
+def _below_outputs(pattern: str, names: Sequence[str]) -> str:
     """The pattern without the name of the outputs' folder."""
     if not pattern.startswith("outputs/") or any(name.startswith("outputs/") for name in names):
         return pattern

@@ -39,9 +39,9 @@ from .box import (
     Ran,
     Used,
     environment,
-    lent,
+    lend_folders,
     limit_command,
-    used,
+    measure_used,
     wrap_command,
 )
 
@@ -69,7 +69,7 @@ class Process:
     _text: bytes = field(init=False, default=b"")
     _closed: bool = field(init=False, default=False)
 
-    def look(self) -> int:
+    def find_first(self) -> int:
         """The process to count from: the first one inside, as soon as it is known."""
         while self.info is not None and _is_readable(self.info, 0):
             part = os.read(self.info, 4096)
@@ -92,7 +92,7 @@ class Process:
 
     def _end_first(self) -> None:
         """End the first process inside, if it is known: then the kernel ends all others."""
-        self.look()
+        self.find_first()
         if self._first is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
@@ -259,11 +259,11 @@ class Watch:
         """See what the folders of the box take before it runs."""
         self.box = box
         self._disk = box.folder.stat().st_dev
-        self._before = used(box)
+        self._before = measure_used(box)
         self._free = os.statvfs(box.folder)
         self._look_at = 0.0
 
-    def passed(self, first: int | None) -> tuple[Ended, str] | None:
+    def find_limit(self, first: int | None) -> tuple[Ended, str] | None:
         """The limit that is exceeded now, in words; None if none is.
 
         Args:
@@ -290,7 +290,7 @@ class Watch:
             return None
         limits, before = self.box.limits, self._before
         most = before.bytes + limits.disk_bytes - unlinked, before.entries + limits.entries
-        grown = used(self.box, Used(*most))
+        grown = measure_used(self.box, Used(*most))
         after = time.monotonic()
         self._look_at, self._free = after + max(EVERY, 10 * (after - now)), free
         if grown.deep:
@@ -455,7 +455,7 @@ MUCH = 100
 """How many times the kept output may be printed; more counts as endless output."""
 
 
-def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) -> Ran:
+def attend_command(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) -> Ran:
     """Attend a running command until it has ended, by itself or at a limit."""
     limits = watch.box.limits
     deadline = time.monotonic() + limits.seconds
@@ -471,7 +471,7 @@ def talk(process: Process, watch: Watch, stdin: bytes, stop: threading.Event) ->
             elif streams.seen > MUCH * limits.output_bytes:
                 passed = "killed", f"it printed more than {size(MUCH * limits.output_bytes)}"
             elif (begun := time.monotonic()) >= look_at:
-                passed = watch.passed(process.look())
+                passed = watch.find_limit(process.find_first())
                 look_at = max(begun + EVERY, 2 * time.monotonic() - begun)
         process.close()
         while streams.move(0):  # what is left in the pipes, without waiting for one kept open
@@ -585,10 +585,10 @@ def run_in_box(
 
 
 def _run(box: Box, argv: Sequence[str], stdin: bytes, stop: threading.Event) -> Ran:
-    with lent(box):
+    with lend_folders(box):
         watch = Watch(box)
         with start_command(box, argv) as process:
-            return talk(process, watch, stdin, stop)
+            return attend_command(process, watch, stdin, stop)
 
 
 async def arun(box: Box, argv: Sequence[str], stdin: bytes = b"") -> Ran:

@@ -326,7 +326,7 @@ class Match:
         return f"{show_line(name)}:{number}: {show_line(line)}"
 
 
-def sought(
+def make_terms(
     texts: Sequence[str], regex: str | None, exempt: Sequence[str], near: int
 ) -> SearchTerms:
     """What to search for; empty texts do not count.
@@ -435,7 +435,7 @@ class TextSearch:
         self.out_of_time: str | None = None
         self._clock = Clock()
 
-    def look(self, name: str, content: Content) -> None:
+    def search_file(self, name: str, content: Content) -> None:
         """Search one file."""
         self.n_files += 1
         if self.n_files <= self.NAMED:
@@ -446,12 +446,12 @@ class TextSearch:
         if self.out_of_time is not None:
             return
         try:
-            if not self._note(name, matches_of_texts(what, content, self._clock)):
-                self._note(name, matches_of_pattern(what, content, self._clock))
+            if not self._keep_match(name, matches_of_texts(what, content, self._clock)):
+                self._keep_match(name, matches_of_pattern(what, content, self._clock))
         except OutOfTime:
             self.out_of_time = name
 
-    def _note(self, name: str, matches: Iterator[Match]) -> bool:
+    def _keep_match(self, name: str, matches: Iterator[Match]) -> bool:
         """Keep the first match that counts; returns whether there is one."""
         for match in matches:
             if match.exempted_by is None:

@@ -49,7 +49,7 @@ from .contents import (
     Content,
     Entry,
     count_admitted,
-    cut,
+    cut_middle,
     entries,
     read_contents,
     safe,
@@ -229,7 +229,7 @@ def _cover_patterns(
     sides = {*SIDES, *configurations} - {""}
     whole = {*SIDES, *(side for side in sides - own if "_" in side or "-" in side)}
     in_names = rf"(?<!\w)(?:{_any_name(whole, '[-_]')})(?!\w)"
-    spoken = _spoken(_any_name(own | sides, "[-_ ]"))
+    spoken = _name_pattern(_any_name(own | sides, "[-_ ]"))
     return (
         re.compile(f"{spoken}|{in_names}", re.IGNORECASE),
         re.compile(in_names, re.IGNORECASE),
@@ -242,7 +242,7 @@ def _any_name(names: Iterable[str], between: str) -> str:
     return "|".join(between.join(map(re.escape, re.split(r"[-_ ]", name))) for name in spelled)
 
 
-def _spoken(names: str) -> str:
+def _name_pattern(names: str) -> str:
     """A pattern for the places where a name means a skill, or is a folder of runs."""
     name = rf"(?<![\w-])(?:{names})(?![\w-])"
     before = (
@@ -372,7 +372,7 @@ def _compose_file(
         reason = content.reason or "there is no room for it"
         left_out.append(NotShown(what=what, reason=reason, size_bytes=entry.size))
         return shown, f"not shown: {reason}"
-    text, left = cut(content.text, room - _FENCE - len(piece.name))
+    text, left = cut_middle(content.text, room - _FENCE - len(piece.name))
     shown.chars = len(content.text)
     shown.shown_chars = shown.chars - left
     if shown.shown_chars:
@@ -480,9 +480,11 @@ def show(case: Case, chars: int = SHOWN_CHARS, *, images: int = IMAGES) -> Showi
     inputs_shown, input_lines, input_files = compose(given, for_inputs, nonce, left_out)
     rest = room - for_inputs - for_transcript
     shown, lines, files = compose(put_out, rest, nonce, left_out)
-    parts, record = ("", None) if steps is None else _parts(steps, for_transcript, nonce, left_out)
-    begin = _list(_GIVEN, input_lines, lists[0], nonce, left_out) if given else ""
-    listed = _list(_PUT_OUT, lines, lists[1], nonce, left_out)
+    parts, record = (
+        ("", None) if steps is None else _show_transcript(steps, for_transcript, nonce, left_out)
+    )
+    begin = _list_files(_GIVEN, input_lines, lists[0], nonce, left_out) if given else ""
+    listed = _list_files(_PUT_OUT, lines, lists[1], nonce, left_out)
     merged = _merge_texts([begin, *inputs_shown, listed, *shown, parts])
     return Showing(
         merged,
@@ -538,16 +540,18 @@ def _split_room(
     return min(inputs, max(least, spare - transcript)), transcript
 
 
-def _list(what: str, lines: Sequence[str], room: int, nonce: str, left_out: list[NotShown]) -> str:
+def _list_files(
+    what: str, lines: Sequence[str], room: int, nonce: str, left_out: list[NotShown]
+) -> str:
     """All files with size and status; if the list is too long, its middle is cut."""
-    text, left = cut("\n".join(lines), room)
+    text, left = cut_middle("\n".join(lines), room)
     if left:
         reason = "the list of all files is longer than its share"
         left_out.append(NotShown(what="list of files", reason=reason, chars=left))
     return _LIST.format(what=what, count=len(lines), nonce=nonce, lines=text or "(none)")
 
 
-def _parts(
+def _show_transcript(
     transcript: Transcript, room: int, nonce: str, left_out: list[NotShown]
 ) -> tuple[str, ShownFile]:
     """The transcript; its last message has priority for room, but is shown last."""
@@ -560,7 +564,7 @@ def _parts(
         record.shown_chars = 0
         return f"The transcript is not shown: {transcript.reason}.\n"[:room], record
     out = ""
-    final, final_left = cut(transcript.final or "", room - 2 * _PART_FENCE)
+    final, final_left = cut_middle(transcript.final or "", room - 2 * _PART_FENCE)
     text, left = _fit_pieces(transcript.pieces, room - 2 * _PART_FENCE - len(final))
     for name, part in (("what the executor did", text), ("its last message", final)):
         if part:
@@ -578,8 +582,8 @@ def _fit_pieces(pieces: Sequence[str], room: int) -> tuple[str, int]:
     breaks = max(len(pieces) - 1, 0)
     given = shares([len(piece) for piece in pieces], room - breaks)
     if any(share < min(len(text), LEAST) for share, text in zip(given, pieces, strict=True)):
-        return cut("\n".join(pieces), room)
-    cuts = [cut(text, share) for text, share in zip(pieces, given, strict=True)]
+        return cut_middle("\n".join(pieces), room)
+    cuts = [cut_middle(text, share) for text, share in zip(pieces, given, strict=True)]
     return "\n".join(text for text, _ in cuts), sum(left for _, left in cuts)
 
 

@@ -24,16 +24,16 @@ from .checks import (
     CheckContext,
     CsvTable,
     as_structural,
-    contains,
+    check_contains,
+    check_exists,
     csv_valid,
     custom_script,
-    exists,
     file_count,
     lost_fields,
     no_match,
     read_table,
     row_count,
-    sought_by,
+    terms_of,
 )
 from .grades import count_verdicts
 from .outputs import (
@@ -48,7 +48,7 @@ from .outputs import (
     verdict_failed,
     verdict_unscored,
 )
-from .search import BadPattern, sought
+from .search import BadPattern, make_terms
 
 __all__ = ["KINDS", "OF_TRANSCRIPT", "check", "expectations_of", "verdict_on"]
 
@@ -83,7 +83,7 @@ def unknown_type(kind: str) -> str:
 
 
 def _check_files(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
-    return exists(wanted.pattern, setting.files(wanted.pattern), setting.outputs)
+    return check_exists(wanted.pattern, setting.files(wanted.pattern), setting.outputs)
 
 
 _DENIES = "the sentence may mean that something must not be; use a type of check that says so"
@@ -103,26 +103,26 @@ def _check_named_files(
     if not names and not any_file:
         return verdict_unscored("neither `pattern` nor the sentence says which file")
     if not names:
-        return exists(None, outputs.names, outputs)
-    verdicts = [exists(name, match_pattern(name, outputs.names), outputs) for name in names]
+        return check_exists(None, outputs.names, outputs)
+    verdicts = [check_exists(name, match_pattern(name, outputs.names), outputs) for name in names]
     return _join_verdicts(verdicts, any_counts=either(sentence))
 
 
 def _check_content(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
-    what = sought_by(wanted, setting.near)
+    what = terms_of(wanted, setting.near)
     if what is None:
         return verdict_unscored(
             "neither `match` nor `match_any` nor `match_regex` says what to look for"
         )
     positive = wanted.type == "file_contains"
     search = setting.search(what, setting.files(wanted.pattern), one_is_enough=positive)
-    return contains(search, wanted.pattern, setting.outputs, positive=positive)
+    return check_contains(search, wanted.pattern, setting.outputs, positive=positive)
 
 
 def _check_text(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
     """`contains_text`: a file has the text of `match`, or else what the sentence quotes."""
     sentence, near = wanted.description or "", setting.near
-    what = sought_by(wanted, near)
+    what = terms_of(wanted, near)
     texts = [] if what is not None else texts_named(sentence)
     if what is None and may_deny(sentence):
         return verdict_unscored(_DENIES)
@@ -133,9 +133,9 @@ def _check_text(wanted: StructuralExpectation, setting: CheckContext) -> CheckVe
         terms = [what]
     else:
         each = [texts] if either(sentence) else [[text] for text in texts]
-        terms = [sought(one, None, wanted.except_context, near) for one in each]
+        terms = [make_terms(one, None, wanted.except_context, near) for one in each]
     searches = (setting.search(one, names, one_is_enough=True) for one in terms)
-    verdicts = [contains(search, pattern, setting.outputs) for search in searches]
+    verdicts = [check_contains(search, pattern, setting.outputs) for search in searches]
     return _join_verdicts(verdicts, any_counts=False)
 
 
@@ -211,7 +211,7 @@ def _join_verdicts(verdicts: Sequence[CheckVerdict], *, any_counts: bool) -> Che
 def _check_record(wanted: StructuralExpectation, setting: CheckContext) -> CheckVerdict:
     for tool in (wanted.tool or "*", *wanted.tools):
         match_pattern(tool, ())
-    terms, record = sought_by(wanted, setting.near), setting.record
+    terms, record = terms_of(wanted, setting.near), setting.record
     if not isinstance(record, Record):
         return record
     return VERDICTS[wanted.type](wanted, record, terms)

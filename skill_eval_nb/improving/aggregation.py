@@ -415,13 +415,13 @@ def _read_same(about: Sequence[str], answer: Any) -> Same:
     for joined in same:
         numbers = [n for n in joined if 1 <= n <= len(about)]
         if len(numbers) < len(joined):
-            look.wrong(f"{joined} has something in it that is not a number of a suggestion")
+            look.note_fault(f"{joined} has something in it that is not a number of a suggestion")
         if len(set(numbers)) < len(numbers) or seen & set(numbers):
-            look.wrong(f"a number of {joined} stands twice")
+            look.note_fault(f"a number of {joined} stands twice")
         if len({about[n - 1] for n in numbers} - {""}) > 1:
-            look.wrong(f"{joined} joins suggestions about different expectations")
+            look.note_fault(f"{joined} joins suggestions about different expectations")
         seen |= set(numbers)
-    look.done()
+    look.raise_faults()
     return [joined for joined in same if len(joined) > 1]
 
 

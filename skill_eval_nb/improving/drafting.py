@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from skill_eval_nb.documents import Dimension, StructuralExpectation, mend
-from skill_eval_nb.grading.checks import sought_by
+from skill_eval_nb.grading.checks import terms_of
 from skill_eval_nb.grading.outputs import BadGlob, list_outputs, match_pattern
 from skill_eval_nb.grading.search import BadPattern
 from skill_eval_nb.models.ask import (
@@ -480,7 +480,7 @@ def drafts_of_answer(
         _make_draft(stated, look, f"drafts[{at}]", evidence, given, model)
         for at, stated in enumerate(check_form(raw, SCHEMA)["drafts"])
     ]
-    look.done()
+    look.raise_faults()
     return tuple(found)
 
 
@@ -523,7 +523,7 @@ def _make_draft(
         found += [f"eval {short(name)} has no {number}" for name in evals if name not in holds]
     found += [f"there is nothing numbered {short(name)}" for name in named if name not in known]
     for fault in found:
-        look.wrong(f"{where}: {fault}")
+        look.note_fault(f"{where}: {fault}")
     critical = None if kind == "demote" else check is not None and check.critical
     base = shared_form(list(evidence.suite.values())) if part == "evals" else {}
     new = [
@@ -538,7 +538,7 @@ def _make_draft(
         evals,
         target if takes else None,
         new,
-        look.nonempty(stated, "why", where),
+        look.read_text(stated, "why", where),
         runs=runs_of(checks, suggestions),
         suggestions=[suggestion.key for suggestion in suggestions],
         found_on=[name for name in given.looked_at if name in evals or part == "evals"],
@@ -578,12 +578,12 @@ def read_item(
             scoring = {at: str(given.get(f"anchor_{at}", "")) for at in ANCHORS}
             weight = float(given.get("weight", 1.0))
             if not 0 <= weight <= 100:
-                look.wrong(f"{where}: `weight` is {weight:g}, not a number from 0 to 100")
+                look.note_fault(f"{where}: `weight` is {weight:g}, not a number from 0 to 100")
             item = {**texts("name", "description"), "weight": weight, "scoring": scoring}
         case "evals":
             item = {**base, **texts("name", "prompt")}
     for name in missing_in(part, [item]):
-        look.wrong(f"{where} lacks {name}")
+        look.note_fault(f"{where} lacks {name}")
     return item
 
 
@@ -592,13 +592,13 @@ def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
         return  # named among what is missing
     expectation, faults = mend(dict(item), StructuralExpectation)
     for fault in faults:
-        look.wrong(f"{where}: {fault.message}")
+        look.note_fault(f"{where}: {fault.message}")
     try:
-        sought_by(expectation, 0)
+        terms_of(expectation, 0)
         if expectation.pattern is not None:
             match_pattern(expectation.pattern, [])
     except (BadPattern, BadGlob) as error:
-        look.wrong(f"{where}: {error}")
+        look.note_fault(f"{where}: {error}")
 
 
 def ask_model(evidence: Evidence, model: str, terms: Terms) -> PaidAnswer[tuple[Draft, ...]]:

@@ -208,20 +208,20 @@ def read_first_evals(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, .
     helped = sum(row["skill_helps"] for row in rows)
     if (helped, len(rows)) != (n - UNCHANGED, n):
         there = f"{len(rows)} evals, and the skill should help with {helped} of them"
-        look.wrong(f"there are {there}: write {n}, and {n - UNCHANGED}")
+        look.note_fault(f"there are {there}: write {n}, and {n - UNCHANGED}")
     for what, named in (("eval", rows), ("dimension", stated["rubric"])):
         for name, times in Counter(plain(each.get("name") or "") for each in named).items():
             if times > 1:
-                look.wrong(f"{times} {what}s are called {short(name)}")
+                look.note_fault(f"{times} {what}s are called {short(name)}")
     inputs: dict[str, str] = {}
     drafts = []
     for at, row in enumerate(rows):
         where = f"evals[{at}]"
         _see_files(row, look, where, inputs)
         if "-" in skill and skill.casefold() in row["prompt"].casefold():
-            look.wrong(f"{where}: `prompt` names the skill, {skill}")
+            look.note_fault(f"{where}: `prompt` names the skill, {skill}")
         drafts.append(_eval_draft(row, look, where, rubric if row["skill_helps"] else [], model))
-    look.done()
+    look.raise_faults()
     return tuple(sorted(drafts, key=lambda draft: SAME in draft.why))
 
 
@@ -237,10 +237,10 @@ def _eval_draft(
 ) -> Draft:
     checks = _read_items(row["checks"], look, f"{where}.checks", "structural_expectations")
     if not checks:
-        look.wrong(f"{where} has no check that a program makes")
+        look.note_fault(f"{where} has no check that a program makes")
     judged = drop_empty(row["judged"])
     names = ("name", "prompt", "expected_output", "why")
-    name, prompt, expected, why = (look.nonempty(row, name, where) for name in names)
+    name, prompt, expected, why = (look.read_text(row, name, where) for name in names)
     files = {file["path"]: file["text"] for file in row["files"]}
     new = {"name": name.strip(), "prompt": prompt, "expected_output": expected}
     new |= {INPUTS: files} if files else {}
@@ -263,4 +263,4 @@ def _see_files(row: dict[str, Any], look: AnswerCheck, where: str, inputs: dict[
         if fault is None and inputs.setdefault(path, text) != text:
             fault = "another eval has another file of this name"
         if fault is not None:
-            look.wrong(f"{where}: file {short(path)}: {fault}")
+            look.note_fault(f"{where}: file {short(path)}: {fault}")

@@ -101,10 +101,10 @@ def _find_unlike(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[
         for at, element in enumerate(value):
             yield from _find_unlike(element, schema["items"], f"{where}[{at}]")
     elif schema["type"] == "object":
-        yield from _unlike_in(value, schema["properties"], place, f"{where}." if where else "")
+        yield from _find_in_fields(value, schema["properties"], place, f"{where}." if where else "")
 
 
-def _unlike_in(
+def _find_in_fields(
     value: Mapping[str, Any], properties: Mapping[str, Any], place: str, above: str
 ) -> Iterator[str]:
     """What is wrong with the fields of an object; fields that may be null may be missing."""
@@ -124,11 +124,11 @@ class AnswerCheck:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    def wrong(self, fault: str) -> None:
+    def note_fault(self, fault: str) -> None:
         """Note a fault."""
         self.faults.append(fault)
 
-    def done(self) -> None:
+    def raise_faults(self) -> None:
         """Finish, and raise if there are faults.
 
         Raises:
@@ -137,7 +137,7 @@ class AnswerCheck:
         if self.faults:
             raise BadAnswer(self.faults)
 
-    def named(
+    def match_rows(
         self, rows: Sequence[dict[str, Any]], what: str, field: str, wanted: list[str]
     ) -> dict[str, dict[str, Any]]:
         """The rows by their names, which must be the wanted ones, each exactly once."""
@@ -146,20 +146,20 @@ class AnswerCheck:
         for row in rows:
             name = plain.get(_plain(row[field]))
             if name is None:
-                self.wrong(f"there is no {what} {short(row[field])}; leave it out")
+                self.note_fault(f"there is no {what} {short(row[field])}; leave it out")
             elif name in found:
-                self.wrong(f"{what} `{name}` is there twice")
+                self.note_fault(f"{what} `{name}` is there twice")
             else:
                 found[name] = row
         missing = [name for name in wanted if name not in found]
         if missing:
-            self.wrong(f"{what}s not answered: {', '.join(missing)}")
+            self.note_fault(f"{what}s not answered: {', '.join(missing)}")
         return found
 
-    def nonempty(self, fields: Mapping[str, Any], name: str, where: str) -> str:
+    def read_text(self, fields: Mapping[str, Any], name: str, where: str) -> str:
         """A text field of an object that must not be empty."""
         if not any(map(str.isalnum, fields[name])):
-            self.wrong(f"{where} has no {name}")
+            self.note_fault(f"{where} has no {name}")
         return fields[name]
 
 
@@ -312,7 +312,7 @@ class Question(Generic[T]):
         """The body of a call; `fault` says what was wrong with the last answer."""
         content = [dict(block) for block in self.content]
         if fault is not None:
-            content[-1]["text"] += f"\n{anew(fault)}"
+            content[-1]["text"] += f"\n{say_refused(fault)}"
         return {
             "model": self.model,
             "max_tokens": self.max_tokens,
@@ -420,7 +420,7 @@ def text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def anew(fault: str) -> str:
+def say_refused(fault: str) -> str:
     """Tells a model that its answer was refused."""
     return f"Your last answer could not be used: {fault}\nAnswer anew, in full, without that.\n"
 

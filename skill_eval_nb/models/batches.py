@@ -39,8 +39,8 @@ async def submit(
 ) -> str:
     """Submit requests, as several batches if they do not fit into one.
 
-    A batch that may have been accepted is not submitted again. Nothing is metered here; `reserve`
-    does that.
+    A batch that may have been accepted is not submitted again. Nothing is metered here;
+    `reserve_batch` does that.
 
     Args:
         client: made by `connect`.
@@ -90,11 +90,11 @@ async def collect(client: Client, batch_id: str) -> Results | None:
     return results
 
 
-def reserve(meter: Meter, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
+def reserve_batch(meter: Meter, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
     """Reserve the worst case of each request at the batch price; all of them, or none.
 
     Returns:
-        The tickets by the ids of the requests, for `settle`.
+        The tickets by the ids of the requests, for `settle_batch`.
 
     Raises:
         BudgetSpent: if the meter does not allow it.
@@ -112,7 +112,7 @@ def reserve(meter: Meter, requests: Mapping[str, Mapping[str, Any]]) -> dict[str
     return tickets
 
 
-def settle(
+def settle_batch(
     meter: Meter, tickets: Mapping[str, object], results: Mapping[str, Reply | ModelFault] | None
 ) -> None:
     """Count what the results used, or the worst case without results.
@@ -155,7 +155,7 @@ async def answers(
             case it continues, and its worst case counts as spent.
     """
     end = time.monotonic() + DAY
-    tickets = reserve(meter, requests)
+    tickets = reserve_batch(meter, requests)
     results: Results | None = None
     try:
         if batch_id is None:
@@ -176,7 +176,7 @@ async def answers(
             await asyncio.sleep(every)
         return results
     finally:
-        settle(meter, tickets, results)
+        settle_batch(meter, tickets, results)
 
 
 async def _look_for_results(client: Client, batch_id: str) -> Results | None:

@@ -235,7 +235,7 @@ async def attempt_at(
     except anthropic.APIError as error:
         return _trouble_of_sdk(error, str(sdk.base_url), key)
     # Hide the key before anything is read or quoted: even half a key would be too much.
-    body = hidden(response.content, secrets_of(response.request))
+    body = hide_secrets(response.content, secrets_of(response.request))
     try:
         return call.read(body)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -264,11 +264,11 @@ def _trouble_of_sdk(error: anthropic.APIError, address: str, key: str) -> Troubl
     secrets = secrets_of(error.request)
     if isinstance(error, anthropic.APIStatusError):
         answer = error.response
-        body = hidden(answer.content, secrets)
+        body = hide_secrets(answer.content, secrets)
         trouble = trouble_of_status(answer.status_code, answer.headers, body, key=key)
     else:
         trouble = _trouble_of_connection(error.__cause__ or error, address)
-    return replace(trouble, message=hidden(trouble.message.encode(), secrets).decode())
+    return replace(trouble, message=hide_secrets(trouble.message.encode(), secrets).decode())
 
 
 def _trouble_of_connection(error: BaseException, address: str) -> Trouble:
@@ -479,8 +479,8 @@ class ModelFault(Exception):
     - `errored`, `expired`, `canceled`: the result of a request of a batch.
 
     The message says what went wrong last, after how many attempts, and what to do if anything can
-    be done. It quotes the API's words, except for secrets (`hidden`). `sent` is False if the server
-    certainly did not act on the last attempt.
+    be done. It quotes the API's words, except for secrets (`hide_secrets`). `sent` is False if the
+    server certainly did not act on the last attempt.
     """
 
     def __init__(self, kind: Kind, message: str, sent: bool = False) -> None:  # noqa: FBT002
@@ -511,7 +511,7 @@ def secrets_of(request: httpx2.Request) -> tuple[bytes, ...]:
             scheme, _, token = value.rpartition(" ")
             found |= {value, token}
             if scheme.lower() == "basic":
-                found |= _pair(token)
+                found |= _read_pair(token)
     forms = {
         form
         for text in found | {unquote(text) for text in found}
@@ -521,14 +521,14 @@ def secrets_of(request: httpx2.Request) -> tuple[bytes, ...]:
     return tuple(form.encode() for form in sorted(forms, key=len, reverse=True))
 
 
-def hidden(data: bytes, secrets: Iterable[bytes]) -> bytes:
+def hide_secrets(data: bytes, secrets: Iterable[bytes]) -> bytes:
     """Data of an answer without the secrets of its request."""
     for secret in secrets:
         data = data.replace(secret, HIDDEN.encode())
     return data
 
 
-def _pair(token: str) -> set[str]:
+def _read_pair(token: str) -> set[str]:
     """A name with its password, and the password."""
     try:
         pair = base64.b64decode(token, validate=True).decode()

@@ -25,7 +25,7 @@ from skill_eval_nb.text import dollars
 from .budget import Budget
 from .journal import hold_folders, make_ready
 from .protocol import Refused, find_number_faults, find_unpriced
-from .threads import in_thread, several, to_the_end
+from .threads import finish_work, in_thread, run_several
 
 if TYPE_CHECKING:
     from skill_eval_nb.models import Client, Meter
@@ -198,14 +198,14 @@ def ask_all(items: Sequence[Item[V]], terms: Terms) -> Answers[V]:
             reason = f"{question.who} gave no answer: {error}"
         else:
             saved = asyncio.to_thread(item.save, answered)
-            values[item.key] = await to_the_end(saved, then_go=True)
+            values[item.key] = await finish_work(saved, then_go=True)
         if reason is not None:
             failed[item.key] = LeftOut(item.what, reason)
-        money.ended(item.what, failed=reason is not None)
+        money.count_ended(item.what, failed=reason is not None)
 
     async def settle_all() -> None:
         async with terms.reach(models) as client:
-            await several((settle(client, item) for item in items), terms.concurrency)
+            await run_several((settle(client, item) for item in items), terms.concurrency)
 
     in_thread(settle_all(), terms.stop, name="ask_all")
     used = money.budget
@@ -250,7 +250,7 @@ class Account:
         finally:
             part.close()
 
-    def ended(self, what: str, *, failed: bool) -> None:
+    def count_ended(self, what: str, *, failed: bool) -> None:
         """Count a question that has ended, and report the progress."""
         self._done += 1
         self._failed += failed

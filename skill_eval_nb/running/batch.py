@@ -14,7 +14,7 @@ from .journal import SUBMITTED, Ended, Launch
 from .pool import JobFailed
 from .spec import JUDGE, JUDGINGS, Run
 from .steps import case_of
-from .threads import several
+from .threads import run_several
 
 if TYPE_CHECKING:
     from skill_eval_nb.documents import Judging
@@ -65,7 +65,7 @@ def worst_usd(judgings: Iterable[BatchedJudging[Any]], prices: Prices) -> float:
 
     meter = Budget(None, prices)
     for judging in judgings:
-        batches.reserve(meter, judging.requests)
+        batches.reserve_batch(meter, judging.requests)
     return meter.worst_usd
 
 
@@ -146,7 +146,7 @@ class Batches:
         """Make runs, and judge those by a batch that need it."""
         engine = self._engine
         alone = [run for run in runs if run.cell.key not in self.held]
-        await several([self._collect(), engine.make_all(alone)], 2)
+        await run_several([self._collect(), engine.make_all(alone)], 2)
         if engine.for_batch and not engine.stopping:
             await self._judge(engine.for_batch)
 
@@ -160,7 +160,7 @@ class Batches:
             for run in (plan.run_of(cell) for cell in plan.cells if cell.key in numbers):
                 judgings += await self._prepare_run(run, numbers[run.cell.key])
             ends = await self._bring_batch(judgings, reservation, launch)
-            await self._go_on({key: ends[key] for key in ends if key in self.held})
+            await self._end_runs({key: ends[key] for key in ends if key in self.held})
 
     async def _judge(self, runs: list[Run]) -> None:
         """Judge runs by batches, as many as the budget allows."""
@@ -181,7 +181,7 @@ class Batches:
                 if runs:
                     engine.short = engine.short or ("batch of judgings", cost)
                 return
-            await self._go_on(await self._bring_batch(judgings, reservation))
+            await self._end_runs(await self._bring_batch(judgings, reservation))
 
     async def _prepare_run(self, run: Run, numbers: Sequence[int]) -> list[BatchedJudging[Run]]:
         from skill_eval_nb.grading.judge import Unjudged, prepare
@@ -231,23 +231,27 @@ class Batches:
                 again = "Start the plan again to continue"
                 raise JobFailed(f"judging by a batch: {fault} {again}") from fault
             for judging in judgings:
-                reason, key = await self._settle(judging, results), judging.of.cell.key
+                reason, key = await self._keep_judging(judging, results), judging.of.cell.key
                 ends[key] = (judging.of, ends.get(key, (None, None))[1] or reason)
             step.ended, step.stays = Ended(), False
         return ends
 
-    async def _go_on(self, ends: Mapping[str, tuple[Run, str | None]]) -> None:
+    async def _end_runs(self, ends: Mapping[str, tuple[Run, str | None]]) -> None:
         """Continue with runs; judgings that did not come back are made by single calls."""
-        await several((self._end_run(*end) for end in ends.values()), self._engine.plan.concurrency)
+        await run_several(
+            (self._end_run(*end) for end in ends.values()), self._engine.plan.concurrency
+        )
 
     async def _end_run(self, run: Run, reason: str | None) -> None:
         engine = self._engine
         if reason is not None:
             engine.end_ungraded(run, JUDGE, reason)
         elif not (lacks := engine.missing(run).judgings) or await engine.judge_alone(run, lacks):
-            await engine.end(run)
+            await engine.end_run(run)
 
-    async def _settle(self, batched_judging: BatchedJudging[Run], results: Results) -> str | None:
+    async def _keep_judging(
+        self, batched_judging: BatchedJudging[Run], results: Results
+    ) -> str | None:
         """Write a judging; None if that worked, or if a single call may still help."""
         from skill_eval_nb.grading.judge import Unjudged
 

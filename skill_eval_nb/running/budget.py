@@ -36,20 +36,20 @@ class Halted(BaseException):
     """No more calls may be made; like a cancellation, executors do not treat this as an error."""
 
 
-def up(amount: float) -> int:
+def round_up(amount: float) -> int:
     """Dollars as billionths, rounded up, ignoring floating-point noise.
 
-    >>> up(0.1), up(0.1 + 0.2), up(1e-10), up(1.001e-9), up(1.0001e-9)
-    (100000000, 300000000, 1, 2, 1)
+    >>> [round_up(one) for one in (0.1, 0.1 + 0.2, 1e-10, 1.001e-9, 1.0001e-9)]
+    [100000000, 300000000, 1, 2, 1]
     """
     return math.ceil(round(amount * UNIT, 3))
 
 
-def down(amount: float) -> int:
+def round_down(amount: float) -> int:
     """Dollars as billionths, rounded down, ignoring floating-point noise.
 
-    >>> down(0.3), down(0.1 * 3), down(1e-10), down(1.999e-9), down(1.9999e-9)
-    (300000000, 300000000, 0, 1, 2)
+    >>> [round_down(one) for one in (0.3, 0.1 * 3, 1e-10, 1.999e-9, 1.9999e-9)]
+    [300000000, 300000000, 0, 1, 2]
     """
     return math.floor(round(amount * UNIT, 3))
 
@@ -84,8 +84,8 @@ class Budget(Tally):
         """
         super().__init__()
         self.prices = prices
-        self._cap = None if cap_usd is None else down(cap_usd)
-        self._spent = up(spent)
+        self._cap = None if cap_usd is None else round_down(cap_usd)
+        self._spent = round_up(spent)
         self._whole, self.parts = whole, set[Budget]()
         self._unpriced = self._closed = False
         self._notes, self._halt = -1, Path()
@@ -112,7 +112,7 @@ class Budget(Tally):
             if left is not None:
                 if usd is None:
                     raise ValueError("under a ceiling each step needs a cap in dollars of its own")
-                if up(usd) > left:
+                if round_up(usd) > left:
                     return None
             return self.take_up(usd)
 
@@ -204,7 +204,7 @@ class Budget(Tally):
             cost = ticket.price
             if usage is not None:
                 known = self.prices.cost(usage, ticket.model, batch=ticket.batch)
-                cost = cost if known is None else up(known)
+                cost = cost if known is None else round_up(known)
             self.spend(cost)
         self._note()
 
@@ -220,7 +220,7 @@ class Budget(Tally):
     def count(self, spent_usd: float) -> None:
         """Count what a step spent elsewhere, in US dollars."""
         with self.lock:
-            self.spend(up(spent_usd))
+            self.spend(round_up(spent_usd))
         self._note()
 
     def close(self) -> None:
@@ -300,7 +300,7 @@ class Budget(Tally):
                 )
             self._unpriced = True
             return 0
-        price, left = up(known), self._left()
+        price, left = round_up(known), self._left()
         if left is not None and price > left:
             amounts = (price, self._cap or 0, max(left, 0))
             could, cap, rest = (dollars(amount / UNIT) for amount in amounts)

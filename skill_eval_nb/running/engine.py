@@ -26,7 +26,7 @@ from .pool import HALT, JobFailed, do_in_pool
 from .spec import CHECK, EXECUTE, JUDGE, Missing, Order, Run, Spec
 from .spec import reason_errored as why_errored
 from .steps import CannotRun, case_of, check, execute, failed_step, grade, judge
-from .threads import is_exiting, several
+from .threads import is_exiting, run_several
 
 if TYPE_CHECKING:
     from skill_eval_nb.grading.judge import Prepared
@@ -127,7 +127,7 @@ class Engine:
                 self._shut = True
                 raise
 
-        await several(map(make, runs), self.plan.concurrency)
+        await run_several(map(make, runs), self.plan.concurrency)
 
     async def _make_run(self, run: Run) -> None:
         missing = run.missing
@@ -146,7 +146,7 @@ class Engine:
             if not await self.judge_alone(run, missing.judgings):
                 return
             missing = self.missing(run)
-        await self.end(run, graded=not missing.grade)
+        await self.end_run(run, graded=not missing.grade)
 
     async def _execute_run(self, run: Run) -> bool:
         order = Order(EXECUTE, run, self._terms, skill=self._skills[run.cell.configuration])
@@ -187,10 +187,10 @@ class Engine:
             ends.append(ended)
             reasons.extend([ended.reason] if ended is not None and ended.reason else [])
 
-        await several(map(judge_once, numbers), self.plan.concurrency)
+        await run_several(map(judge_once, numbers), self.plan.concurrency)
         return self.end_ungraded(run, JUDGE, reasons[0]) if reasons else None not in ends
 
-    async def end(self, run: Run, *, graded: bool = False) -> None:
+    async def end_run(self, run: Run, *, graded: bool = False) -> None:
         """Grade a run that has all its verdicts."""
         if not graded:
             try:
@@ -204,7 +204,7 @@ class Engine:
                 self.ledger.journal.add("trace", key=run.cell.key, traceback=failed.trace)
                 self.end_ungraded(run, JUDGE, f"it could not be graded: {failed.reason}")
                 return
-        self._count(run, "finished")
+        self._count_run(run, "finished")
 
     # ── a step, in its turn and with its money ───────────────────────────────────────────────
 
@@ -247,7 +247,7 @@ class Engine:
         except Lost as error:
             if isinstance(error.__cause__, BrokenExecutor):
                 raise JobFailed(f"{error}. Start the plan again with a new pool") from error
-            if not self._lacks(order):
+            if not self._has_written_nothing(order):
                 return Ended(why_errored(order.run.place))
             is_check = order.step == CHECK
             again = None if is_check else self.ledger.budget.allot(worst)
@@ -288,7 +288,7 @@ class Engine:
             ended = failed_step(error)
         return self._note_error(order, ended)
 
-    def _lacks(self, order: Order) -> bool:
+    def _has_written_nothing(self, order: Order) -> bool:
         """Whether a step whose worker was lost has written nothing."""
         missing = self.missing(order.run)
         if order.step == JUDGE:
@@ -315,10 +315,10 @@ class Engine:
     def end_errored(self, run: Run, problem: str) -> bool:
         """Count a run as errored: it has no next step."""
         self.report(problem)
-        self._count(run, "errored")
+        self._count_run(run, "errored")
         return False
 
-    def _count(self, run: Run, became: str) -> None:
+    def _count_run(self, run: Run, became: str) -> None:
         self.counts[became] += 1
         self.rest.pop(run.cell.key, None)
         self.ledger.changed()

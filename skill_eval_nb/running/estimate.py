@@ -97,7 +97,7 @@ class Span:
         >>> str(Span(36, 36)), str(Span(1234, 5_678_000))
         ('36', '1,234 – 5.7 M')
         """
-        return _format_range(_short(self.low), _short(self.high))
+        return _format_range(_format_short(self.low), _format_short(self.high))
 
     @property
     def dollars(self) -> str:
@@ -171,7 +171,9 @@ def price_use(use: Use, prices: Prices, model: str, *, batch: bool = False) -> S
     return None if low is None or high is None else Span(low, high)
 
 
-def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits: Limits) -> Use:
+def usage_of_run(
+    eval_: PlannedEval, skill: SkillSource | None, executor: str, limits: Limits
+) -> Use:
     """What one run of an eval may use.
 
     Each turn reads everything before it again: from the cache in the low estimate, at full price
@@ -196,7 +198,7 @@ def of_run(eval_: PlannedEval, skill: SkillSource | None, executor: str, limits:
     return uses[0], uses[1]
 
 
-def of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
+def usage_of_judging(eval_: PlannedEval, *, per_dimension: bool) -> Use:
     """What one judging of a run may use, if every answer is usable at once."""
     definition = eval_.definition
     dimensions = eval_.dimensions
@@ -254,15 +256,16 @@ def assumptions(parts: Sequence[CostPart], executor: str, prices: str) -> Iterat
             yield f"{part.what}: from {part.measured} runs of this workspace"
     if any(part.what != "judging" and not part.measured for part in parts):
         yield (
-            f"a run takes {_span(TURNS)} turns (one more where a skill is opened) of "
-            f"{_span(TOKENS_A_TURN)} tokens, and tools return {_span(RESULTS_A_TURN)} per turn; "
-            f"{overhead:,} tokens of instructions and tools; earlier turns are read from the "
-            "cache (low) or at full price (high)"
+            f"a run takes {_format_span(TURNS)} turns (one more where a skill is opened) of "
+            f"{_format_span(TOKENS_A_TURN)} tokens, and tools return "
+            f"{_format_span(RESULTS_A_TURN)} per turn; {overhead:,} tokens of instructions and "
+            "tools; earlier turns are read from the cache (low) or at full price (high)"
         )
     if any(part.what == "judging" for part in parts):
         yield (
-            f"a judge is shown {_span(SHOWN)} tokens of output and writes {_span(A_VERDICT)} per "
-            f"verdict and {_span(REMARKS)} of remarks; no gate fails, no answer is refused"
+            f"a judge is shown {_format_span(SHOWN)} tokens of output and writes "
+            f"{_format_span(A_VERDICT)} per verdict and {_format_span(REMARKS)} of remarks; no "
+            "gate fails, no answer is refused"
         )
     if parts:
         yield f"a token has {CHARS_PER_TOKEN[1]} to {CHARS_PER_TOKEN[0]} characters"
@@ -287,7 +290,7 @@ def _format_range(low: str, high: str) -> str:
     return low if low == high else f"{low} – {high}"
 
 
-def _short(value: float) -> str:
+def _format_short(value: float) -> str:
     if value >= 1e6:
         return f"{value / 1e6:,.1f} M"
     return f"{value / 1e3:,.0f} k" if value >= 1e4 else f"{value:,.0f}"
@@ -297,7 +300,7 @@ def _tokens(chars: int, at: int) -> int:
     return round(chars / CHARS_PER_TOKEN[at])
 
 
-def _span(both: tuple[float, float]) -> str:
+def _format_span(both: tuple[float, float]) -> str:
     return f"{both[0]:,}–{both[1]:,}"
 
 
@@ -311,14 +314,14 @@ def estimate_of(plan: Spec, known: Mapping[str, Sequence[Timing]]) -> Estimate:
     parts = []
     for side in plan.sides:
         uses = [
-            of_run(run.eval, side.skill, plan.executor.name, plan.limits)
+            usage_of_run(run.eval, side.skill, plan.executor.name, plan.limits)
             for run in todo
             if run.cell.configuration == side.name and run.missing.execute
         ]
         past = known.get(side.name, ())
         parts.append(estimate_runs(side.name, uses, plan.prices, plan.executor_model, past))
     judging = [
-        of_judging(run.eval, per_dimension=plan.judge_per_dimension)
+        usage_of_judging(run.eval, per_dimension=plan.judge_per_dimension)
         for run in todo
         for _ in run.missing.judgings
     ]
@@ -343,7 +346,7 @@ def limit_runs(plan: Spec, known: Mapping[str, Sequence[Timing]]) -> Spec:
         span.high
         for eval_ in plan.evals
         for side in plan.sides
-        for use in [of_run(eval_, side.skill, plan.executor.name, plan.limits)]
+        for use in [usage_of_run(eval_, side.skill, plan.executor.name, plan.limits)]
         if (span := price_use(use, plan.prices, plan.executor_model)) is not None
     ]
     past = [usd for name in plan.configurations for usd in _known_costs(known.get(name, ()))]

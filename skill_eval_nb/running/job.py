@@ -43,8 +43,8 @@ from .journal import (
     Journal,
     Ledger,
     close_interrupted,
+    delete_half_written,
     read_journal,
-    sweep,
 )
 from .pool import JobFailed
 from .protocol import calls_models
@@ -186,12 +186,12 @@ def tidy(plan: Spec) -> None:
     """Delete what a killed job was writing: in this iteration, and of the suite."""
     for folder in plan.workspace.glob(f".{plan.folder.name}.*"):
         remove(folder)
-    sweep(plan.workspace / SUITE.parent)
-    sweep(plan.folder)  # reports, for one, are put there by others
+    delete_half_written(plan.workspace / SUITE.parent)
+    delete_half_written(plan.folder)  # reports, for one, are put there by others
     for at, names, _ in os.walk(plan.folder):
         names[:] = [name for name in names if name not in NOT_SWEPT]
         for name in names:
-            sweep(Path(at, name), 0)
+            delete_half_written(Path(at, name), 0)
 
 
 def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
@@ -520,9 +520,9 @@ def watch(job: Job, console: Console | None = None) -> Progress:
     """
     try:
         if console is None and _in_a_notebook():
-            _in_place(job)
+            _watch_here(job)
         else:
-            _in_a_console(job, console)
+            _watch_console(job, console)
     except KeyboardInterrupt:
         job.stop()
     return job.wait()
@@ -563,14 +563,14 @@ def _in_a_notebook() -> bool:
     return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 
-def _in_place(job: Job) -> None:
+def _watch_here(job: Job) -> None:
     from IPython.display import HTML, display
 
     handle: Any = display(HTML(page(job.progress)), display_id=True)
     _follow(job, lambda now: handle.update(HTML(page(now))))
 
 
-def _in_a_console(job: Job, console: Console | None) -> None:
+def _watch_console(job: Job, console: Console | None) -> None:
     from rich.console import Console
     from rich.live import Live
 

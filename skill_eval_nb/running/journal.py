@@ -192,9 +192,9 @@ class Journal:
             OSError: it cannot be created or written.
         """
         self.path = Path(iteration, NAME)
-        probe([self.path.parent])
+        probe_folders([self.path.parent])
         if not self.path.exists():
-            _begin(self.path, planned)
+            _create_journal(self.path, planned)
         self._held = ExitStack()
         self._held.enter_context(hold_folders([self.path.parent], A_JOB))
         try:
@@ -203,7 +203,7 @@ class Journal:
             self.record = read_journal(iteration)
             os.ftruncate(self._file, self.record.whole)  # drop half a line of a killed job
             self._last = self.record.last
-            if not any(_same(event, planned) for event in self.record.events):
+            if not any(_is_plan(event, planned) for event in self.record.events):
                 self.add(**planned)
         except BaseException:
             self._held.close()
@@ -236,7 +236,7 @@ class Journal:
         self._held.close()
 
 
-def _begin(path: Path, planned: Mapping[str, Any]) -> None:
+def _create_journal(path: Path, planned: Mapping[str, Any]) -> None:
     """Create an iteration's folder together with its journal, or neither.
 
     A folder without the first line would be taken for somebody else's.
@@ -259,7 +259,7 @@ def _line(fields: Mapping[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=True, default=str).encode() + b"\n"
 
 
-def _same(event: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
+def _is_plan(event: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
     known = {key: value for key, value in event.items() if key != "at"}
     return known == json.loads(json.dumps(planned, default=str))
 
@@ -533,11 +533,11 @@ def make_ready(folders: Iterable[Path]) -> None:
     """
     places = list(dict.fromkeys(folders))
     for folder in places:
-        sweep(folder)
-    probe(places)
+        delete_half_written(folder)
+    probe_folders(places)
 
 
-def sweep(folder: Path, older: float = STALE) -> None:
+def delete_half_written(folder: Path, older: float = STALE) -> None:
     """Delete the half-written files that a killed process has left in a folder.
 
     Args:
@@ -550,7 +550,7 @@ def sweep(folder: Path, older: float = STALE) -> None:
                 path.unlink(missing_ok=True)
 
 
-def probe(folders: Iterable[Path]) -> None:
+def probe_folders(folders: Iterable[Path]) -> None:
     """Test that folders can be written, and that there is room on their disks.
 
     Raises:

@@ -48,7 +48,7 @@ from .asking import Account, Terms
 from .estimate import CostPart
 from .files import clear_error, write_judging
 from .stored_runs import StoredRun
-from .threads import to_the_end
+from .threads import finish_work
 
 D = TypeVar("D", bound=Document)
 
@@ -505,7 +505,7 @@ class Rejudging:
         """Write a judging at once."""
         number = judging.judging = task.next_number
         task.new[number] = judging
-        await to_the_end(asyncio.to_thread(settle, task, number), then_go=True)
+        await finish_work(asyncio.to_thread(store_judging, task, number), then_go=True)
         self._count(task, number)
 
     def fail(self, task: JudgeTask, number: int, reason: str) -> None:
@@ -516,7 +516,7 @@ class Rejudging:
     def _count(self, task: JudgeTask, number: int, *, failed: bool = False) -> None:
         run = task.run
         what = f"{run.eval_name}, {run.configuration}, run {run.run_number}, judging {number}"
-        self.money.ended(what, failed=failed)
+        self.money.count_ended(what, failed=failed)
 
     def result(self, left_out: Iterable[LeftOut], **more: Any) -> JudgedAgain:
         """The result; `more` has other fields of it."""
@@ -544,7 +544,7 @@ class Rejudging:
         return replace(fields, **more)
 
 
-def settle(task: JudgeTask, number: int) -> None:
+def store_judging(task: JudgeTask, number: int) -> None:
     """Write a new judging, and make the grading again.
 
     What is only in the grading is stored as a judging first. The new judging comes before the

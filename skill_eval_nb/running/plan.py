@@ -313,14 +313,14 @@ def plan_runs(
         retry_errored=retry_errored,
         looks=planned,
     )
-    plan = _place(plan, iteration, runs)
+    plan = _place_plan(plan, iteration, runs)
     known = measure_past_runs(plan.workspace, plan.executor_model)
     estimate, plan = estimate_of(plan, known), limit_runs(plan, known)
     warnings = (*main.warnings, *suite.warnings, *give_advice(plan, estimate.usd))
     return Plan(**vars(plan), estimate=estimate, warnings=warnings)
 
 
-def _place(plan: Spec, iteration: int | None, runs: int | None) -> Spec:
+def _place_plan(plan: Spec, iteration: int | None, runs: int | None) -> Spec:
     """A plan with its iteration and cells.
 
     Raises:

@@ -29,14 +29,14 @@ from skill_eval_nb.workspace.folders import OWN
 
 from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures
 from .batch import BatchedJudging, NoJudging, batch_judging, bring_results, judging_from, worst_usd
-from .estimate import CostPart, estimate_runs, of_judging
+from .estimate import CostPart, estimate_runs, usage_of_judging
 from .journal import hold_folders, make_ready
 from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, work_of
 from .protocol import Refused, refuse
 from .spec import JUDGINGS
 from .stored_runs import stored_runs
 from .suite import PlannedEval
-from .threads import in_thread, several
+from .threads import in_thread, run_several
 
 FILE = "batch.json"
 WANTED = Path(OWN, "judging.json")
@@ -93,9 +93,9 @@ def under_way(path: Path) -> Begun | None:
     return state
 
 
-def fits(state: Begun, judge: Judge, path: Path) -> None:
+def check_judge(state: Begun, judge: Judge, path: Path) -> None:
     """Refuse to continue a batch of another judge."""
-    theirs = ((name, mine, state.judge.get(name)) for name, mine in _plain(judge).items())
+    theirs = ((name, mine, state.judge.get(name)) for name, mine in _judge_fields(judge).items())
     stated = ", ".join(f"{name}={their!r}" for name, mine, their in theirs if their != mine)
     if stated:
         raise refuse(
@@ -113,19 +113,19 @@ def wanted_before(path: Path, judge: Judge) -> dict[str, int]:
         goals = msgspec.json.decode(read_bytes(path), type=Begun)
     except (OSError, msgspec.DecodeError):  # as if it had ended: somebody has changed the file
         return {}
-    return goals.runs if goals.judge == _plain(judge) else {}
+    return goals.runs if goals.judge == _judge_fields(judge) else {}
 
 
-def want(path: Path, judge: Judge, runs: Mapping[str, int]) -> None:
+def write_wanted(path: Path, judge: Judge, runs: Mapping[str, int]) -> None:
     """Write down how many judgings each run should have, before the first is paid for.
 
     Raises:
         OSError: it cannot be written.
     """
-    write_atomic(path, msgspec.json.encode({"judge": _plain(judge), "runs": runs}))
+    write_atomic(path, msgspec.json.encode({"judge": _judge_fields(judge), "runs": runs}))
 
 
-def _plain(judge: Judge) -> Any:
+def _judge_fields(judge: Judge) -> Any:
     return json.loads(json.dumps(asdict(judge)))
 
 
@@ -139,10 +139,10 @@ async def judge_in_batch(job: Rejudging) -> None:
     path, money = job.home / FILE, job.money
     by_name = {name_of(task.run.folder, job.home): task for task in job.work}
     lacking = [BatchItem(name, number) for name in by_name for number in by_name[name].numbers]
-    state = under_way(path) or Begun(_plain(job.judge), items=lacking)
-    fits(state, job.judge, path)
+    state = under_way(path) or Begun(_judge_fields(job.judge), items=lacking)
+    check_judge(state, job.judge, path)
     money.total = len(state.items)
-    judgings, is_new = await _judgings(job, state, by_name), not state.ids
+    judgings, is_new = await _find_missing(job, state, by_name), not state.ids
     if is_new:
         judgings = _take_affordable(job, judgings)
         state.items = [
@@ -181,7 +181,7 @@ async def judge_in_batch(job: Rejudging) -> None:
     path.unlink()
 
 
-async def _judgings(
+async def _find_missing(
     job: Rejudging, state: Begun, by_name: dict[str, JudgeTask]
 ) -> list[BatchedJudging[JudgeTask]]:
     """The missing judgings whose outputs can be read."""
@@ -248,7 +248,7 @@ async def judge_all(job: Rejudging) -> None:
     """
     async with job.terms.reach([job.judge.model]) as client:
         todo = (_judge_run(client, job, task) for task in job.work if task.numbers)
-        await several(todo, job.terms.concurrency)
+        await run_several(todo, job.terms.concurrency)
 
 
 async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
@@ -360,7 +360,9 @@ def judge_again(
         if work:
             folders = [task.run.folder for task in work]
             make_ready([home, home / OWN, *(at for run in folders for at in (run, run / JUDGINGS))])
-            want(home / WANTED, who, {name_of(task.run.folder, home): task.wanted for task in work})
+            write_wanted(
+                home / WANTED, who, {name_of(task.run.folder, home): task.wanted for task in work}
+            )
         try:
             in_thread((judge_in_batch if batch else judge_all)(job), stop, name="judge_again")
         except (Refused, ModelFault):  # nothing was sent
@@ -403,7 +405,7 @@ def _estimate(job: Rejudging, *, batch: bool) -> CostPart:
         assert run.eval is not None
         judged = tuple(task.case.expectations)
         planned = PlannedEval(run.eval_id, run.eval_name, "", run.eval, (), (), judged)
-        use = of_judging(planned, per_dimension=job.judge.per_dimension)
+        use = usage_of_judging(planned, per_dimension=job.judge.per_dimension)
         uses += [use] * len(task.numbers)
         for made in task.before.judgings.values():
             if made.judge_model == model and (used := made.usage) is not None:

@@ -534,20 +534,20 @@ def choose_iteration(
     """
     there = iterations_of(workspace)
     if wanted is not None:
-        if wanted in there and (others := _others(there[wanted], mine)) is not None:
+        if wanted in there and (others := _say_others(there[wanted], mine)) is not None:
             raise refuse(
                 f"iteration-{wanted} is there, but {others}; leave `iteration` out for the next"
             )
         return wanted, "continued" if wanted in there else "as asked for"
     for number in sorted(there, reverse=True):
-        if read_planned(there[number]) and _others(there[number], mine) is None:
+        if read_planned(there[number]) and _say_others(there[number], mine) is None:
             return number, "continued: skill, evals, models, executor, limits and seed are the same"
     if not there:
         return 1, "the first"
     last = max(there)
-    if _others(there[last], mine) is None:
+    if _say_others(there[last], mine) is None:
         return last, "empty so far"
-    return last + 1, f"new: in iteration-{last} {_others(there[last], mine)}"
+    return last + 1, f"new: in iteration-{last} {_say_others(there[last], mine)}"
 
 
 def iterations_of(workspace: Path) -> dict[int, Path]:
@@ -558,7 +558,7 @@ def iterations_of(workspace: Path) -> dict[int, Path]:
     return {int(found[1]): path for found, path in named if found}
 
 
-def _others(iteration: Path, mine: Fingerprint) -> str | None:
+def _say_others(iteration: Path, mine: Fingerprint) -> str | None:
     """How an iteration differs from a plan; None if the plan continues it."""
     found = read_planned(iteration)
     if not iteration.is_dir():
@@ -567,11 +567,13 @@ def _others(iteration: Path, mine: Fingerprint) -> str | None:
         return "there is no journal of a plan" if any(iteration.iterdir()) else None
     for other in found:
         if differs := mine.differences(other):
-            return f"{' and '.join(_difference(name, other, mine) for name in differs)} differed"
+            return (
+                f"{' and '.join(_say_difference(name, other, mine) for name in differs)} differed"
+            )
     return None
 
 
-def _difference(name: str, old: Fingerprint, new: Fingerprint) -> str:
+def _say_difference(name: str, old: Fingerprint, new: Fingerprint) -> str:
     """A difference in words, with its values if they are short."""
     before = {**old.runs, **old.grading}.get(name)
     after = {**new.runs, **new.grading}.get(name)

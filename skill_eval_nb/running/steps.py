@@ -52,7 +52,7 @@ from .spec import (
     Spec,
     reason_errored,
 )
-from .threads import cut_off, to_the_end
+from .threads import cut_off, finish_work
 
 if TYPE_CHECKING:
     from skill_eval_nb.grading.judge import Case, Prepared
@@ -196,7 +196,7 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
     began, clock = time.time(), time.perf_counter()
     try:
         ready = asyncio.to_thread(call_writer, make_ready, staging, scratch, run.eval.inputs)
-        await to_the_end(ready, then_go=True)
+        await finish_work(ready, then_go=True)
         task = Task(
             prompt=run.eval.definition.prompt,
             folder=staging / "outputs",
@@ -216,7 +216,7 @@ async def execute(order: Order, meter: Meter, client: Client | None = None) -> E
     seconds = time.perf_counter() - clock
     execution = call_writer(price_execution, execution, meter)
     done = asyncio.to_thread(call_writer, _put_in_place, order, execution, began, seconds)
-    trace = await to_the_end(done) or trace
+    trace = await finish_work(done) or trace
     return Ended(reason_errored(run.place), trace, seconds)
 
 
@@ -286,7 +286,7 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
     staging, scratch = work_folders(order.plan.folder, run.cell.key, order.launch)
     trace = None
     try:
-        _fill(order, execution, staging, began, seconds)
+        _fill_staging(order, execution, staging, began, seconds)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in OF_MACHINE:
             raise
@@ -296,7 +296,7 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
         (staging / "outputs").mkdir(parents=True)
         reason = f"its outputs could not be collected: {type(error).__name__}: {error}"
         failed = replace(execution, status="errored", reason=reason, events=())
-        _fill(order, failed, staging, began, seconds)
+        _fill_staging(order, failed, staging, began, seconds)
     if execution.status == "errored":
         _unless_given_up(order)
     put_in_place(staging, order.plan.folder, run.place)
@@ -315,7 +315,9 @@ def _unless_given_up(order: Order) -> None:
         raise Halted
 
 
-def _fill(order: Order, execution: Execution, staging: Path, began: float, seconds: float) -> None:
+def _fill_staging(
+    order: Order, execution: Execution, staging: Path, began: float, seconds: float
+) -> None:
     run, plan = order.run, order.plan
     collected = collect(staging, run.eval.inputs)
     timing = timing_of(execution, began, seconds, plan.executor_model, plan.executor.name)
@@ -509,14 +511,14 @@ def as_markdown(prompt: str, execution: Execution, timing: Timing) -> str:
     """
     told = [*read_steps(execution.events, "({}, see transcript.jsonl)")]
     steps = [step for one in told for step in one.steps]
-    pieces = ["# Transcript", "\n".join(_about(steps, execution, timing))]
+    pieces = ["# Transcript", "\n".join(_format_facts(steps, execution, timing))]
     pieces += ["## Prompt", fence_text(prompt), *_format_events(told)]
     if execution.status == "errored":
         pieces += ["## Errored", fence_text(execution.reason or "no reason was given")]
     return "\n\n".join(pieces) + "\n"
 
 
-def _about(steps: Sequence[Step], execution: Execution, timing: Timing) -> Iterator[str]:
+def _format_facts(steps: Sequence[Step], execution: Execution, timing: Timing) -> Iterator[str]:
     cost = timing.cost_usd
     used = Counter(call.text for call in calls_once(steps))
     tools = ", ".join(f"{name_or_code(tool)} {n}" for tool, n in used.items())

@@ -314,7 +314,7 @@ def grade_stored(
     problems = Problems()
     checked = []
     for run in stored_runs(path, evals=evals, problems=problems):
-        if (outputs := _to_check(run, problems)) is None:
+        if (outputs := _find_outputs(run, problems)) is None:
             continue
         assert run.eval is not None
         wanted = expectations_of(run.eval)
@@ -335,7 +335,7 @@ def grade_stored(
     return StoredChecks(tuple(checked), tuple(dict.fromkeys(problems)))
 
 
-def _to_check(run: StoredRun, problems: Problems) -> Path | None:
+def _find_outputs(run: StoredRun, problems: Problems) -> Path | None:
     """The outputs of a run that can be checked; what is left out is a problem."""
     outputs, wanted = run.outputs, expectations_of(run.eval) if run.eval else []
     if run.transcript is not None and all(check.type in OF_TRANSCRIPT for check in wanted):

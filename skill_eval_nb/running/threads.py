@@ -79,7 +79,7 @@ def _check_stop(stop: threading.Event | None) -> None:
         raise Stopped("it was stopped; what was written stays")
 
 
-async def several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> None:
+async def run_several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> None:
     """Run coroutines, several at a time; the first error ends the others and is raised."""
     places = asyncio.Semaphore(at_a_time)
     coroutines = list(work)
@@ -110,7 +110,7 @@ async def cut_off(task: asyncio.Future[Any]) -> None:
     await asyncio.wait((task,), timeout=GRACE)
 
 
-async def to_the_end(work: Awaitable[T], *, then_go: bool = False) -> T:
+async def finish_work(work: Awaitable[T], *, then_go: bool = False) -> T:
     """Wait for work that must not be interrupted, even if this task is cancelled meanwhile.
 
     Args:

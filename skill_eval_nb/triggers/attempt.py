@@ -35,7 +35,7 @@ from skill_eval_nb.running.protocol import (
 from skill_eval_nb.running.skill import SKILL_FILE, SkillSource, contents, digest, read_skill, stage
 from skill_eval_nb.running.spec import plain
 from skill_eval_nb.running.steps import as_lines, execute_bounded, price_execution
-from skill_eval_nb.running.threads import to_the_end
+from skill_eval_nb.running.threads import finish_work
 from skill_eval_nb.share import share
 from skill_eval_nb.text import brief
 from skill_eval_nb.workspace import PathLike, write_atomic
@@ -473,7 +473,7 @@ async def make_attempt(
         execution, _ = await execute_bounded(setting.executor, task, meter)
         seconds = time.perf_counter() - clock
     finally:
-        await to_the_end(asyncio.to_thread(remove, root))
+        await finish_work(asyncio.to_thread(remove, root))
     execution = price_execution(execution, meter)
     outcome, reason = outcome_of(execution)
     opened = opened_in(execution, setting.offered.skill.name, setting.offered.digests)

@@ -33,8 +33,8 @@ from skill_eval_nb.running.journal import (
     Journal,
     Ledger,
     close_interrupted,
+    delete_half_written,
     read_journal,
-    sweep,
 )
 from skill_eval_nb.running.options import executor_of, figures, worker_of
 from skill_eval_nb.running.protocol import (
@@ -47,7 +47,7 @@ from skill_eval_nb.running.protocol import (
     gather_refusals,
 )
 from skill_eval_nb.running.skill import folder_beside
-from skill_eval_nb.running.threads import Stopped, in_thread, several, to_the_end
+from skill_eval_nb.running.threads import Stopped, finish_work, in_thread, run_several
 from skill_eval_nb.text import brief, count, dollars
 from skill_eval_nb.view import Block, Card, Cards, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import PathLike
@@ -412,9 +412,9 @@ def take_up(journal: Journal, home: Path) -> None:
         root = Path(left)
         if root.parent == Path(gettempdir()) and root.name.startswith((PREFIX, SKILLS)):
             remove(root)
-    sweep(home)
+    delete_half_written(home)
     for queried in home.glob("query-*"):
-        sweep(queried, 0)
+        delete_half_written(queried, 0)
     close_interrupted(journal)
     clear(home)
 
@@ -535,7 +535,7 @@ class Measurement:
                 connected = connect(setting.connection) if calls else nullcontext()
                 async with connected as client:
                     work = (self._make_and_write(each, ledger, cap, client) for each in due)
-                    await several(work, concurrency)
+                    await run_several(work, concurrency)
 
             try:
                 in_thread(make_all(), stop, name="measure")
@@ -562,7 +562,7 @@ class Measurement:
             made = await make_attempt(planned, self.setting, root, step.meter(), client)
             attempt, execution = made
             kept = (self.home, self.setting, attempt, execution)
-            await to_the_end(asyncio.to_thread(write_attempt, *kept))  # it has been paid for
+            await finish_work(asyncio.to_thread(write_attempt, *kept))  # it has been paid for
             step.ended = Ended(attempt.reason)
         self.attempts[planned.key] = attempt
         del self.due[planned.key]

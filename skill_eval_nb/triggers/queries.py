@@ -470,24 +470,24 @@ def read_draft(raw: Any, wanted: Demand) -> tuple[Query, ...]:
     rows = check_form(raw, SCHEMA)["queries"]
     found = [_read_row(row, look, f"queries[{at}]", wanted) for at, row in enumerate(rows)]
     _check_all(found, look, wanted)
-    look.done()
+    look.raise_faults()
     return tuple(found)
 
 
 def _read_row(row: dict[str, Any], look: AnswerCheck, where: str, wanted: Demand) -> Query:
-    text = " ".join(look.nonempty(row, "query", where).split())
+    text = " ".join(look.read_text(row, "query", where).split())
     should, near, right = row["should_trigger"], row["near_miss"], row.get("right_skill")
     if len(text) > MOST_CHARS:
-        look.wrong(f"{where}: `query` has {len(text):,} characters; at most {MOST_CHARS:,}")
+        look.note_fault(f"{where}: `query` has {len(text):,} characters; at most {MOST_CHARS:,}")
     if re.search(r"[\W_]", wanted.skill.name) and gives_away(text, wanted.skill.name):
-        look.wrong(f"{where}: `query` names the skill, {wanted.skill.name}")
+        look.note_fault(f"{where}: `query` names the skill, {wanted.skill.name}")
     if should and near:
-        look.wrong(f"{where}: a near miss should not trigger")
+        look.note_fault(f"{where}: a near miss should not trigger")
     if right is not None and (should or not near):
-        look.wrong(f"{where}: `right_skill` is for near misses alone; null elsewhere")
+        look.note_fault(f"{where}: `right_skill` is for near misses alone; null elsewhere")
     elif right is not None and right not in (others := [other.name for other in wanted.others]):
         known = ", ".join(others) or "none"
-        look.wrong(f"{where}: no other skill is called {short(right)}; there are {known}")
+        look.note_fault(f"{where}: no other skill is called {short(right)}; there are {known}")
     tags = (NEAR_MISS, *([f"for {right}"] if right is not None else [])) if near else ()
     return Query(text, should, tags)
 
@@ -499,14 +499,14 @@ def _check_all(found: Sequence[Query], look: AnswerCheck, wanted: Demand) -> Non
     near = sum(NEAR_MISS in query.tags for query in found)
     if (should, len(found) - should) != (positives, negatives):
         there = f"{should} of {len(found)} queries should trigger"
-        look.wrong(f"{there}, not {positives} of {wanted.n}")
+        look.note_fault(f"{there}, not {positives} of {wanted.n}")
     if near < near_misses:
-        look.wrong(f"there are {near} near misses; at least {near_misses}")
+        look.note_fault(f"there are {near} near misses; at least {near_misses}")
     known = {plain_words(query.query): "a query that there is already" for query in wanted.existing}
     for at, query in enumerate(found):
         words = plain_words(query.query)
         if words and words in known:
-            look.wrong(f"queries[{at}] repeats {known[words]}")
+            look.note_fault(f"queries[{at}] repeats {known[words]}")
         known.setdefault(words, f"queries[{at}]")
 
 

@@ -193,13 +193,13 @@ def question(
 
 def _read_answer(raw: Any, steps: Sequence[Step]) -> str:
     look = AnswerCheck()
-    description = look.nonempty(check_form(raw, SCHEMA), "description", "the answer").strip()
+    description = look.read_text(check_form(raw, SCHEMA), "description", "the answer").strip()
     for fault in faults_of(description) if description else ():
-        look.wrong(f"`description`: {fault}")
+        look.note_fault(f"`description`: {fault}")
     for step in steps:
         if _normalise(step.description) == _normalise(description):
-            look.wrong(f"`description`: it was tried in round {step.round}")
-    look.done()
+            look.note_fault(f"`description`: it was tried in round {step.round}")
+    look.raise_faults()
     return description
 
 

@@ -24,7 +24,7 @@ from skill_eval_nb.documents import (
 )
 from skill_eval_nb.documents.results import ExpectationResults
 from skill_eval_nb.grading.analyst import ShownWork
-from skill_eval_nb.grading.box import Box, BoxLimits, Ran, lent, wrap_command
+from skill_eval_nb.grading.box import Box, BoxLimits, Ran, lend_folders, wrap_command
 from skill_eval_nb.grading.comparator import Prepared, prepare
 from skill_eval_nb.grading.judge import Case
 from skill_eval_nb.grading.sandbox import run_in_box
@@ -111,7 +111,7 @@ def boxed(folder: Path, command: str | list[str], *, kind="bubblewrap", **limits
 
 def wrapped_run(box: Box, command: str) -> subprocess.CompletedProcess[bytes]:
     """Run a shell command in a box as those do who start it themselves."""
-    with lent(box), wrap_command(box, ["sh", "-c", command]) as (argv, files):
+    with lend_folders(box), wrap_command(box, ["sh", "-c", command]) as (argv, files):
         return subprocess.run(
             argv, check=False, capture_output=True, pass_fds=files, timeout=60, cwd=box.folder
         )

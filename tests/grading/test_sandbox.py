@@ -19,7 +19,7 @@ from skill_eval_nb.grading.sandbox import (
     Box,
     SandboxMissing,
     available,
-    lent,
+    lend_folders,
     run_in_box,
     why_not,
 )
@@ -272,7 +272,7 @@ def test_a_box_that_was_killed_leaves_nothing_to_nobody(folder):
     (folder / "f").touch()
     for path in (folder, folder / "f"):
         os.chown(path, 65534, 65534)
-    with lent(Box(folder)):
+    with lend_folders(Box(folder)):
         assert (folder / "f").stat().st_uid == 65534
     assert (folder / "f").stat().st_uid == folder.stat().st_uid == 0
 

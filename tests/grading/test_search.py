@@ -15,7 +15,7 @@ from skill_eval_nb.grading.search import (
     Clock,
     TextSearch,
     compile_pattern,
-    sought,
+    make_terms,
 )
 from skill_eval_nb.grading.structural import check
 from tests.corpus.build import lay
@@ -120,11 +120,11 @@ PIECES = st.sampled_from(
 def test_any_syntax_is_compiled_or_refused(pieces, times):
     content = Content("ab\nßé Aa1".encode())
     try:
-        what = sought([], "".join(pieces) * times, [], 0)
+        what = make_terms([], "".join(pieces) * times, [], 0)
     except BadPattern:
         return
     looking = TextSearch(what)
-    looking.look("a.txt", content)
+    looking.search_file("a.txt", content)
     assert looking.evidence() or not looking.n_found
 
 

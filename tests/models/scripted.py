@@ -159,8 +159,8 @@ def with_client(to: Scripted | Connection, work: Callable[[Client], Awaitable[T]
 def word(raw: Any) -> str:
     """The word of an answer to `QUESTION`."""
     look = AnswerCheck()
-    said = look.nonempty(check_form(raw, an_object(word=TEXT)), "word", "the answer")
-    look.done()
+    said = look.read_text(check_form(raw, an_object(word=TEXT)), "word", "the answer")
+    look.raise_faults()
     return said
 
 

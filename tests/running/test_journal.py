@@ -18,11 +18,11 @@ from skill_eval_nb.running.journal import (
     Held,
     Journal,
     close_interrupted,
+    delete_half_written,
     hold_folders,
     notes_of,
-    probe,
+    probe_folders,
     read_journal,
-    sweep,
 )
 from skill_eval_nb.workspace.jobs import read_job
 from tests.corpus.build import lay
@@ -51,18 +51,18 @@ def test_half_files_of_the_dead_go_and_no_others(tmp_path):
     for path in (stale, mine, near, young):
         path.touch()
         os.utime(path, None if path == young else (time.time() - 120,) * 2)
-    sweep(tmp_path)
+    delete_half_written(tmp_path)
     assert set(tmp_path.iterdir()) == {young, mine, near}
-    sweep(tmp_path, 0)
+    delete_half_written(tmp_path, 0)
     assert set(tmp_path.iterdir()) == {mine, near}
-    sweep(tmp_path / "not there")
+    delete_half_written(tmp_path / "not there")
 
 
 def test_a_link_in_the_way_of_the_trial_is_not_written_through(tmp_path):
     folder = lay(tmp_path / "answers", {"other": "mine"})
     (folder / ".skill-eval-nb.trial").symlink_to(folder / "other")
     with pytest.raises(ValueError, match="answers cannot be written"):
-        probe([folder])
+        probe_folders([folder])
     assert (folder / "other").read_text() == "mine"
 
 

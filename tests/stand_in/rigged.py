@@ -22,11 +22,11 @@ from skill_eval_nb.models.stand_in.app import (
     Batches,
     ComposedReply,
     RefusedRequest,
+    as_unread,
     event,
-    limit,
+    limit_tokens,
     stream_events,
     transport,
-    unread,
 )
 from tests.models.scripted import Answer, Scripted, Seen
 
@@ -252,13 +252,13 @@ def _spoil(
             return ComposedReply([], "refusal", 1)
         case "huge_answer":
             text = {"type": "text", "text": "huge " * (fault.size // 5)}
-            return limit([text], "end_turn", allowed)
+            return limit_tokens([text], "end_turn", allowed)
         case "huge_output" if role == "executor":
             situation = agent.Situation(app.stand_in, request)
             command = f"head -c {fault.size} /dev/zero | tr '\\0' x | tee {HUGE}"
             step = next(agent.bash(situation, "This will be large.", command), None)
             if step and not any(use.input.get("command") == command for use in situation.uses):
-                return limit(agent.use(situation, step), "tool_use", allowed)
+                return limit_tokens(agent.use_tool(situation, step), "tool_use", allowed)
         case "invalid_json" | "no_evidence" if role != "executor" and reply.content:
             text = reply.content[0]["text"]
             if fault.kind == "invalid_json":
@@ -268,7 +268,7 @@ def _spoil(
                 for one in (*answer["dimensions"], *answer["expectations"]):
                     one["evidence"] = ""
                 text = json.dumps(answer, ensure_ascii=False)
-            return limit([{"type": "text", "text": text}], reply.stop_reason, allowed)
+            return limit_tokens([{"type": "text", "text": text}], reply.stop_reason, allowed)
     return reply
 
 
@@ -284,7 +284,7 @@ def _(stand_in: RiggedStandIn) -> httpx2.AsyncBaseTransport:
         if response.extensions.get("silent"):  # whoever waits leaves when it likes
             await asyncio.Event().wait()
         await asyncio.sleep(response.extensions.get("delay", 0.0))
-        return unread(response)
+        return as_unread(response)
 
     return httpx2.MockTransport(handle)
 
@@ -292,7 +292,7 @@ def _(stand_in: RiggedStandIn) -> httpx2.AsyncBaseTransport:
 @transport.register
 def _(stand_in: StandIn) -> httpx2.AsyncBaseTransport:
     app = ValidatingApp(stand_in)
-    return httpx2.MockTransport(lambda request: unread(app.answer(request)))
+    return httpx2.MockTransport(lambda request: as_unread(app.answer(request)))
 
 
 @contextmanager

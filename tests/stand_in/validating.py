@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from skill_eval_nb.models.stand_in import Role, reading
-from skill_eval_nb.models.stand_in.app import App, ComposedReply, RefusedRequest, limit
+from skill_eval_nb.models.stand_in.app import App, ComposedReply, RefusedRequest, limit_tokens
 
 NO_SCHEMA = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -113,7 +113,7 @@ class ValidatingApp(App):
             return super().compose(request, role)
         fields = (reading.schema_of(request) or {})["properties"]
         text = json.dumps(dict.fromkeys(fields, "stand-in"))
-        return limit([{"type": "text", "text": text}], "end_turn", request["max_tokens"])
+        return limit_tokens([{"type": "text", "text": text}], "end_turn", request["max_tokens"])
 
     def answer_in_batch(self, request: Any) -> dict[str, Any]:
         try:

@@ -246,10 +246,10 @@ def act(situation: Situation) -> tuple[list[dict[str, Any]], str]:
     step = next_step(situation)
     if step is None:
         return [{"type": "text", "text": _closing_text(situation)}], "end_turn"
-    return use(situation, step), "tool_use"
+    return use_tool(situation, step), "tool_use"
 
 
-def use(situation: Situation, step: AgentStep) -> list[dict[str, Any]]:
+def use_tool(situation: Situation, step: AgentStep) -> list[dict[str, Any]]:
     """The content of a message that uses a tool."""
     turn = reading.turn_of(situation.request)
     block = {

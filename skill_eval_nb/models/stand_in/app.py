@@ -38,7 +38,7 @@ class ComposedReply:
     output_tokens: int
 
 
-def limit(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
+def limit_tokens(content: list[dict[str, Any]], stop_reason: str, allowed: int) -> ComposedReply:
     """An answer that stops at `max_tokens`, like the API's: in its text, before any tool use."""
     whole = sum(map(reading.count, content))
     if whole <= allowed:
@@ -161,11 +161,11 @@ class App:
         match request.method, path:
             case "POST", ["messages"]:
                 message = self.answer_message(body)
-                return self.stream(message) if body.get("stream") else _whole(message)
+                return self.stream(message) if body.get("stream") else _json_response(message)
             case "POST", ["messages", "count_tokens"]:
-                return _whole({"input_tokens": reading.count_request(body)})
+                return _json_response({"input_tokens": reading.count_request(body)})
             case "POST", ["messages", "batches"]:
-                return _whole(self.batches.create(body["requests"]))
+                return _json_response(self.batches.create(body["requests"]))
             case _, ["messages", "batches", name, *what]:
                 return self._answer_batch(" ".join([request.method, *what]), name)
         raise RefusedRequest(404, "not_found_error", "Not found")
@@ -173,7 +173,7 @@ class App:
     def _answer_batch(self, wanted: str, name: str) -> httpx2.Response:
         batch, results = self.batches.look_up(name) or (None, None)
         if wanted == "GET" and batch is not None:
-            return _whole(batch)
+            return _json_response(batch)
         if wanted != "GET results" or results is None:
             raise RefusedRequest(404, "not_found_error", "Not found")
         lines = b"".join(encode_body(result) + b"\n" for result in results)
@@ -212,14 +212,14 @@ class App:
             answer = ANSWERERS[role](self.stand_in, request)
             text, stop_reason = json.dumps(answer, ensure_ascii=False), "end_turn"
             content = [{"type": "text", "text": text}]
-        return limit(content, stop_reason, request["max_tokens"])
+        return limit_tokens(content, stop_reason, request["max_tokens"])
 
     def answer_in_batch(self, request: Any) -> dict[str, Any]:
         """The result of one request of a batch."""
         return {"type": "succeeded", "message": self.answer_message(request, tier="batch")}
 
 
-def _whole(body: Any) -> httpx2.Response:
+def _json_response(body: Any) -> httpx2.Response:
     return httpx2.Response(200, headers=JSON, content=encode_body(body))
 
 
@@ -231,10 +231,10 @@ def transport(stand_in: StandIn) -> httpx2.AsyncBaseTransport:
     its own transport (`functools.singledispatch`).
     """
     app = App(stand_in)
-    return httpx2.MockTransport(lambda request: unread(app.answer(request)))
+    return httpx2.MockTransport(lambda request: as_unread(app.answer(request)))
 
 
-def unread(response: httpx2.Response) -> httpx2.Response:
+def as_unread(response: httpx2.Response) -> httpx2.Response:
     """A response as it comes from a network: its body has not been read yet."""
     stream = httpx2.ByteStream(response.content)
     return httpx2.Response(response.status_code, headers=response.headers, stream=stream)

@@ -172,7 +172,7 @@ async def _watch_limits(process: Process, watch: Watch) -> str:
     while True:
         await asyncio.sleep(_EVERY)
         first = process.pid if sys.platform == "linux" else None
-        passed = await asyncio.to_thread(watch.passed, first)
+        passed = await asyncio.to_thread(watch.find_limit, first)
         if passed is not None:
             return f"The run was ended: {passed[1]}."
 

@@ -22,7 +22,7 @@ LOOKS, APART = 10, 0.02
 """How often, and how many seconds apart, to check whether remaining processes have ended."""
 
 
-async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Copy until either side is closed."""
     with contextlib.suppress(OSError):
         while data := await reader.read(PIECE):
@@ -38,8 +38,8 @@ async def forward(path: str, reader: asyncio.StreamReader, writer: asyncio.Strea
         writer.close()
         return
     ways = {
-        asyncio.ensure_future(carry(reader, far_writer)),
-        asyncio.ensure_future(carry(far_reader, writer)),
+        asyncio.ensure_future(copy_stream(reader, far_writer)),
+        asyncio.ensure_future(copy_stream(far_reader, writer)),
     }
     # A client that closes has given up, and a complete answer closes its connection.
     _, rest = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -69,16 +69,16 @@ async def run_behind_relay(path: str, port: int, command: list[str]) -> int:
 
 async def left_behind() -> int:
     """How many processes of the sandbox are still running after a short wait."""
-    left = others()
+    left = count_others()
     for _ in range(LOOKS):
         if not left:
             break
         await asyncio.sleep(APART)
-        left = others()
+        left = count_others()
     return left
 
 
-def others() -> int:
+def count_others() -> int:
     """How many processes there are apart from this one and its parents."""
     parents = {
         int(entry.name): parent_of(entry) for entry in PROC.iterdir() if entry.name.isdecimal()

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.grading.box import Box, BoxLimits, lent, python, wrap_command
+from skill_eval_nb.grading.box import Box, BoxLimits, lend_folders, python, wrap_command
 from skill_eval_nb.grading.sandbox import LONGEST_END, descendants
 from skill_eval_nb.models import load_prices
 from skill_eval_nb.models.usage import Usage
@@ -464,7 +464,7 @@ def handed_over(at: Place) -> Iterator[None]:
     if at.socket is not None:
         at.task.scratch.chmod(0o700)
         at.socket.chmod(0o666)  # only we can enter its folder
-    with lent(at.box(Path())):
+    with lend_folders(at.box(Path())):
         yield
 
 

@@ -26,7 +26,7 @@ import h11
 import msgspec
 
 from skill_eval_nb.models import BudgetSpent, Connection, Meter, Usage, worst_case
-from skill_eval_nb.models.client import hidden, secrets_of, without_password
+from skill_eval_nb.models.client import hide_secrets, secrets_of, without_password
 from skill_eval_nb.models.usage import encode_body
 
 VERSION = "2023-06-01"
@@ -604,7 +604,7 @@ class Relay:
                 reader = call.reader = AnswerReader(answer.headers.get("content-type", ""))
                 secrets = secrets_of(answer.request)
                 back = {
-                    name: hidden(value.encode(), secrets).decode()
+                    name: hide_secrets(value.encode(), secrets).decode()
                     for name, value in answer.headers.items()
                     if name.startswith(_HANDED_BACK)
                 }
@@ -613,12 +613,12 @@ class Relay:
                 async for piece in answer.aiter_raw():
                     lines, end, rest = piece.rpartition(b"\n")
                     if end:
-                        whole = hidden(bytes(held) + lines + end, secrets)
+                        whole = hide_secrets(bytes(held) + lines + end, secrets)
                         held.clear()
                         reader.feed(whole)
                         await exchange.piece(whole)
                     held += rest
-                last = hidden(bytes(held), secrets)
+                last = hide_secrets(bytes(held), secrets)
                 reader.feed(last)
                 await exchange.piece(last)
                 exchange.end()

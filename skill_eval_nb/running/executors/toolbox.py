@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from skill_eval_nb import skill_md
-from skill_eval_nb.grading.box import Box, BoxLimits, python, used
+from skill_eval_nb.grading.box import Box, BoxLimits, measure_used, python
 from skill_eval_nb.grading.sandbox import arun
 
 from ..protocol import SandboxKind, Skill, Task
@@ -109,12 +109,12 @@ def _schema(arguments: type[_Arguments]) -> dict[str, Any]:
     return schema
 
 
-def fault(tool: str, given: object) -> str | None:
+def find_fault(tool: str, given: object) -> str | None:
     """What is wrong with the arguments of a tool; None if nothing is.
 
-    >>> fault("Bash", {"command": "ls"}) is None
+    >>> find_fault("Bash", {"command": "ls"}) is None
     True
-    >>> fault("Bash", {"cmd": "ls"})
+    >>> find_fault("Bash", {"cmd": "ls"})
     'Object contains unknown field `cmd`'
     """
     try:
@@ -221,7 +221,7 @@ class Toolbox:
             kind=task.sandbox,
             temporary=temporary,
         )
-        self._before = used(self._box)
+        self._before = measure_used(self._box)
 
     async def use(self, name: object, given: object, seconds: float) -> ToolResult:
         """Use a tool.
@@ -238,7 +238,7 @@ class Toolbox:
         if not isinstance(name, str) or name not in TOOLS:
             there = f"There is no tool {name!r}. There are {', '.join(TOOLS)}."
             return ToolResult(there, is_error=True)
-        wrong = fault(name, given)
+        wrong = find_fault(name, given)
         if wrong is not None or not isinstance(given, Mapping):
             return ToolResult(f"The tool was not used: {wrong}.", is_error=True)
         if name == "Skill":
@@ -294,7 +294,7 @@ class Toolbox:
 
     def _box_now(self, seconds: float, output_bytes: int) -> Box:
         """The box for one command, with what is left of the run's time and disk space."""
-        limits, now, before = self._box.limits, used(self._box), self._before
+        limits, now, before = self._box.limits, measure_used(self._box), self._before
         left = dataclasses.replace(
             limits,
             seconds=min(limits.seconds, max(seconds, 0.1)),

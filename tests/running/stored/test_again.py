@@ -232,11 +232,11 @@ def test_what_a_kill_has_cut_off_is_taken_up_again_and_only_the_rest_is_judged(
         settled.append(given)
         settle(*given)
 
-    settled, settle = list[Any](), judge_tasks.settle
-    monkeypatch.setattr(judge_tasks, "settle", dies)
+    settled, settle = list[Any](), judge_tasks.store_judging
+    monkeypatch.setattr(judge_tasks, "store_judging", dies)
     with pytest.raises(Killed):
         again(workspace, model, batch=by_batch)
-    monkeypatch.setattr(judge_tasks, "settle", settle)
+    monkeypatch.setattr(judge_tasks, "store_judging", settle)
     state = workspace / ("batch.json" if by_batch else "judging.json")
     assert state.name not in str(sen.load(workspace).problems["path"].to_list())
     if by_batch:
