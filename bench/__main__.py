@@ -32,7 +32,7 @@ _BESIDE = (
 """What is compared: a frame of figures with one of files, all tables with all tables."""
 
 WISHED = {"figures": 2.2, "tables": 3.3}
-"""Times (a), at most: listing the folders, reading and decoding take 1.4 of it by themselves."""
+"""Times (a), at most: listing the folders, reading and decoding alone take about 1.3 of it."""
 
 PATIENCE = 60.0
 """Seconds after which a method that has been measured twice is not measured again."""

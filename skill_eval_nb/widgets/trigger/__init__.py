@@ -116,10 +116,10 @@ class RunForm(PaidForm):
     again: bool = form_field("Make the runs that errored again", "tick")
 
     @property
-    def competing(self) -> Any:
-        """The further skills, as `measure` takes them.
+    def other_skills(self) -> Any:
+        """The other skills on offer, as `measure` takes them.
 
-        >>> RunForm(others="skills/a, skills/b").competing
+        >>> RunForm(others="skills/a, skills/b").other_skills
         ['skills/a', 'skills/b']
         """
         names = [name.strip() for name in self.others.split(",") if name.strip()]
@@ -255,7 +255,7 @@ class TriggerPanel(PaidPanel):
         """`optimise`, as the forms have it."""
         own = ("proposer_model", "rounds", "held_out", "budget_usd")
         given |= {name: getattr(form, name) for name in own}
-        given |= {"competing": runs.competing}
+        given |= {"competing": runs.other_skills}
         return optimise(self.skill, queries, **self._say_how(runs), **given)
 
     def _ask_drafts(
@@ -265,12 +265,12 @@ class TriggerPanel(PaidPanel):
         model = form.model or runs.model
         if not model:
             raise refuse("Who drafts is not said")
-        given |= {"n": form.n, "budget_usd": form.budget_usd, "others": runs.competing}
+        given |= {"n": form.n, "budget_usd": form.budget_usd, "others": runs.other_skills}
         return draft_queries(self.skill, model=model, existing=queries, **self._reach, **given)
 
     def _say_how(self, form: RunForm) -> dict[str, Any]:
         own = {name: getattr(form, name) for name in ("executor", "model", "runs", "concurrency")}
-        return own | self._reach | {"others": form.competing}
+        return own | self._reach | {"others": form.other_skills}
 
     # ── the runs of the set ──────────────────────────────────────────────────────────────────
 
