@@ -144,11 +144,15 @@ def count(number: int, noun: str, tie: str = " ") -> str:
     >>> count(1, "run"), count(1200, "run"), count(2, "query"), count(0, "more day")
     ('1 run', '1,200 runs', '2 queries', '0 more days')
     """
-    if number != 1:
-        ends = noun.endswith("y") and noun[-2:-1] not in "aeiou"
-        plural = f"{noun}es" if noun.endswith("ss") else f"{noun}s"
-        noun = f"{noun[:-1]}ies" if ends else plural
-    return f"{number:,}{tie}{noun}"
+    return f"{number:,}{tie}{pluralize(noun, number)}"
+
+
+def pluralize(noun: str, number: int) -> str:
+    """What a number of things is called, without the number."""
+    if number == 1:
+        return noun
+    ends = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{noun[:-1]}ies" if ends else f"{noun}es" if noun.endswith("ss") else f"{noun}s"
 
 
 def tied(number: int, noun: str) -> str:
@@ -205,7 +209,16 @@ def format_p(p: float) -> str:
     >>> format_p(0.0312), format_p(3e-9)
     ('= 0.0312', '< 0.0001')
     """
-    return "< 0.0001" if p < 0.0001 else f"= {p:.3g}"
+    return p_value(p) if p < 0.0001 else f"= {p_value(p)}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value by itself, as in a cell; a dash if there is none.
+
+    >>> p_value(0.0312), p_value(3e-9), p_value(None)
+    ('0.0312', '< 0.0001', '–')
+    """
+    return MISSING if p is None else "< 0.0001" if p < 0.0001 else f"{p:.3g}"
 
 
 def dollars(amount: float | None) -> str:

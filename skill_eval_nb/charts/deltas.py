@@ -21,7 +21,7 @@ from skill_eval_nb.stats.values import (
     none_stated,
 )
 from skill_eval_nb.stats.verdict import TASKS, sentence, these_evals, word_of
-from skill_eval_nb.text import as_label, brief, format_p, in_quotes, some, tied
+from skill_eval_nb.text import as_label, brief, in_quotes, p_value, some, tied
 
 from .. import stats
 from .metrics import Metric
@@ -398,7 +398,7 @@ def forest_row(row: Row, name: str, heading: str, meant: Metric) -> Row:
         "decided": verdict if row["verdict"] in VERDICTS else "not decided",
         "reason": as_label(row["reason"], 400),
         "delta": meant.difference(row["estimate"]),
-        "exact p": "–" if p is None else format_p(p).removeprefix("= "),
+        "exact p": p_value(p),
         "n": f"{row['n_runs']:,} vs {row['n_runs_baseline']:,} runs",
         "lean": say_lean(row, meant) or "–",
     }

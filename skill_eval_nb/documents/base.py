@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, cast
@@ -275,18 +275,20 @@ def to_json(value: Any) -> bytes:
     >>> to_json({"score": float("nan"), "text": "é"}).decode()
     '{\n  "score": null,\n  "text": "é"\n}\n'
     """
-    text = json.dumps(_finite(value), ensure_ascii=False, indent=2, allow_nan=False)
+    finite = change_leaves(
+        value, lambda leaf: None if isinstance(leaf, float) and not math.isfinite(leaf) else leaf
+    )
+    text = json.dumps(finite, ensure_ascii=False, indent=2, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+def change_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A JSON value with all changed that is no list, no object and no key."""
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [change_leaves(item, change) for item in value]
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return value
+        return {key: change_leaves(item, change) for key, item in value.items()}
+    return change(value)
 
 
 Severity = Literal["error", "warning", "info"]

@@ -263,7 +263,8 @@ FAILED = frozenset(
 )
 UNSCORED = frozenset("skip skipped pending n/a na none null unknown unscored not_scored".split())
 ERRORED = frozenset(
-    "error errored execution_error timeout timed_out crashed exception aborted cancelled".split()
+    "error errored execution_error exception timeout timed_out crash crashed aborted cancelled "
+    "canceled".split()
 )
 """Words for a run that came to no result."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,6 +22,7 @@ from skill_eval_nb.documents import (
     Judging,
     RubricScore,
 )
+from skill_eval_nb.documents.base import change_leaves
 from skill_eval_nb.documents.run import (
     Claim,
     EvalFeedback,
@@ -388,17 +389,6 @@ def read_answer(raw: Any, expectations: Iterable[str], dimensions: Iterable[str]
     return {**answer, "expectations": verdicts, "dimensions": scores}
 
 
-def in_all_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """An answer, or any part of one, with all its texts changed, but not its keys."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {name: in_all_texts(part, change) for name, part in value.items()}
-    if isinstance(value, list):
-        return [in_all_texts(part, change) for part in value]
-    return value
-
-
 def usage_of(usage: Usage) -> JudgingUsage:
     """A usage in the form of a document."""
     return JudgingUsage(**{name: getattr(usage, name) for name in JudgingUsage.__struct_fields__})
@@ -460,10 +450,11 @@ def judging_of(
     """
     judge, case, showing = prepared.judge, prepared.case, prepared.showing
     parts = calls(judge, case, number)
-    answers = [
-        in_all_texts(answer, lambda text: uncover_names(text, showing.originals))
-        for answer in answers
-    ]
+
+    def uncover(leaf: Any) -> Any:
+        return uncover_names(leaf, showing.originals) if isinstance(leaf, str) else leaf
+
+    answers = [change_leaves(answer, uncover) for answer in answers]
     verdicts = {name: check for answer in answers for name, check in answer["expectations"].items()}
     scores = {name: score for answer in answers for name, score in answer["dimensions"].items()}
     first = answers[0]

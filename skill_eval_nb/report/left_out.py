@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skill_eval_nb import stats
 from skill_eval_nb.stats.second_opinion import OPINIONS, OTHER_WAY, UNTOLD
 from skill_eval_nb.stats.values import MODEL, model_name
-from skill_eval_nb.text import count, some
+from skill_eval_nb.text import count, p_value, some
 
 from .measured import (
     MISSING,
@@ -25,7 +25,6 @@ from .measured import (
     interval,
     line,
     metric_name,
-    p_value,
     print_difference,
 )
 from .verdicts import answers

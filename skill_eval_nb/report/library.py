@@ -23,7 +23,7 @@ from skill_eval_nb.stats.values import HEADLINE, model_name
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.tables.columns import convert_like
-from skill_eval_nb.text import MISSING, count, lower_first, some
+from skill_eval_nb.text import MISSING, count, lower_first, p_value, some
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills
 
@@ -37,7 +37,6 @@ from .measured import (
     difference,
     figure,
     line,
-    p_value,
     section,
 )
 from .page import render_html, render_markdown

@@ -29,7 +29,7 @@ from skill_eval_nb.stats.values import (
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
-from skill_eval_nb.text import MISSING, brief, format_fixed, format_p
+from skill_eval_nb.text import MISSING, brief, format_fixed
 from skill_eval_nb.workspace.folders import NO_ITERATION
 
 if TYPE_CHECKING:
@@ -446,15 +446,6 @@ def interval(row: Row) -> str:
     """
     low, high = (difference(row[end], row["metric"]) for end in ("low", "high"))
     return MISSING if row["low"] is None else f"{low} to {high}"
-
-
-def p_value(p: float | None) -> str:
-    """A p-value for a cell.
-
-    >>> p_value(0.0312), p_value(3e-9), p_value(None)
-    ('0.0312', '< 0.0001', '–')
-    """
-    return MISSING if p is None else format_p(p).removeprefix("= ")
 
 
 def with_n(shown: str, n: float | None) -> str:

@@ -26,7 +26,7 @@ from skill_eval_nb.stats.values import (
 )
 from skill_eval_nb.stats.variance import ROUGH
 from skill_eval_nb.stats.verdict import Answer, say_answer, word_of
-from skill_eval_nb.text import count, duration, some
+from skill_eval_nb.text import count, duration, p_value, some
 
 from .measured import (
     MISSING,
@@ -46,7 +46,6 @@ from .measured import (
     interval,
     line,
     metric_name,
-    p_value,
     with_n,
 )
 

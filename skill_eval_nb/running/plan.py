@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.text import brief, count, dollars, some
+from skill_eval_nb.text import brief, count, dollars, pluralize, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
 from skill_eval_nb.workspace.jobs import read_job, read_settings
 
@@ -169,7 +169,7 @@ class Plan(Spec, Shown):
         place = f"{self.folder} ({self.why_iteration})"
         yield Title(f"Plan: iteration-{self.iteration} of {self.skill_name}", place)
         counts = [
-            Card(f"{len(self.cells):,}", count(len(self.cells), "run").partition(" ")[2]),
+            Card(f"{len(self.cells):,}", pluralize("run", len(self.cells))),
             Card(f"{sum(run.missing.execute for run in todo):,}", "to execute"),
             Card(f"{sum(len(run.missing.judgings) for run in todo):,}", "to judge"),
             Card(usd.dollars if usd is not None else "unknown", f"estimated{at_most}"),

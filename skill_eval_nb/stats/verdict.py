@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from skill_eval_nb.text import as_label, count, figure, format_p, lower_first, with_sign
+from skill_eval_nb.text import as_label, count, figure, format_p, lower_first, p_value, with_sign
 
 from .comparison import TINY, PairedResult, fewest_moved
 from .inference import BESIDE, Adjusted
@@ -311,7 +311,7 @@ class _Sentence:
             where = f"{TASKS} ({self._evals()}{weighted})"
         p = "" if found.p is None else f", exact p {format_p(found.p)}"
         if p and self.adjusted is not None and self.adjusted.p != found.p:
-            p += f" ({format_p(self.adjusted.p).removeprefix('= ')} adjusted)"
+            p += f" ({p_value(self.adjusted.p)} adjusted)"
         return f"{self.much}{self._interval_text()} on {where}{p}"
 
     def what_a_claim_lacks(self) -> str:

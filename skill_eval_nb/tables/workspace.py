@@ -22,7 +22,7 @@ from skill_eval_nb.documents.tools.own_layout import (
     table_of,
 )
 from skill_eval_nb.documents.tools.table import read_rows
-from skill_eval_nb.text import count, did_you_mean, some
+from skill_eval_nb.text import count, did_you_mean, pluralize, some
 from skill_eval_nb.view import Block, Card, Cards, Mark, Pairs, Shown, Table, Text, Title
 from skill_eval_nb.workspace import (
     NO_ITERATION,
@@ -512,14 +512,9 @@ def show_overview(path: str, table: Mapping[str, pl.DataFrame]) -> Iterator[Bloc
         (len({name for line in lines for name in line["configurations"]}), "configuration"),
         (sum(line["evals"] for line in lines), "eval"),
     ]
-    cards = [
-        Card(f"{number:,}", count(number, noun).partition(" ")[2], noun)
-        for number, noun in counts
-        if number
-    ]
+    cards = [Card(f"{n:,}", pluralize(noun, n), noun) for n, noun in counts if n]
     if n := runs.height:
-        noun = count(n, "run").partition(" ")[2]
-        cards.append(Card(f"{n:,}", f"{noun} ({_list_statuses(runs)})"))
+        cards.append(Card(f"{n:,}", f"{pluralize('run', n)} ({_list_statuses(runs)})"))
     if cards:
         yield Cards(cards)
     heads = ("workspace", "skill", "iterations", "configurations", "evals", "runs")

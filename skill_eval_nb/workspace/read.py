@@ -47,7 +47,7 @@ from skill_eval_nb.documents.dialects.home_made_rows import (
     share_of,
     with_own_verdict,
 )
-from skill_eval_nb.documents.parsing import parse_strict
+from skill_eval_nb.documents.parsing import ERRORED, parse_strict
 from skill_eval_nb.documents.repair import TOO_LARGE, figures_in, find_unused, is_too_large
 from skill_eval_nb.documents.run import STRUCTURAL, read_timing
 from skill_eval_nb.documents.sides import UNSTATED
@@ -413,7 +413,7 @@ def _add_end(run: RunRecord, raw: dict[str, Any], file: str, problems: Problems)
     """Add what it took and on which target; what did not run to its end was not graded either."""
     run.timing = timing = run.timing or _timing_in_object(raw, file, problems)
     timing.model = timing.model or str(raw.get("target") or raw.get("model") or "") or None
-    if re.search("error|time|crash|abort|cancel", raw["execution_status"].lower()):
+    if raw["execution_status"].lower() in ERRORED:
         timing.status, run.grading = "error", None
         timing.reason = str(raw.get("error") or raw["execution_status"])
 

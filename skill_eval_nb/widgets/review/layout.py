@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skill_eval_nb.documents.base import change_leaves
 from skill_eval_nb.documents.sides import likeness
 from skill_eval_nb.text import count
 from skill_eval_nb.workspace.feedback import Remarks, ReviewEntry
@@ -46,7 +47,6 @@ from .queue import (
     SHOWN,
     Item,
     ReviewState,
-    hide_folder,
     in_order,
     outcome,
     token_of,
@@ -476,9 +476,14 @@ def _open_item(now: ReviewState, item: Item) -> Child:
         cls="sen-rv-item",
         key=item.token,
     )
-    for folder in folders if now.choice.hidden else ():
-        whole = hide_folder(whole, folder)
-    return whole
+    told = [str(folder) for folder in folders if folder is not None and now.choice.hidden]
+
+    def hide_folders(leaf: Any) -> Any:
+        for folder in told if isinstance(leaf, str) else ():
+            leaf = leaf.replace(folder, "…")
+        return leaf
+
+    return change_leaves(whole, hide_folders) if told else whole
 
 
 def _run_title(now: ReviewState, item: Item, key: RunKey, place: int) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -346,17 +345,6 @@ def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) ->
         h("p", h("b", preferred), f", {second} in {whole[-1]}, and neither in {whole[0]}."),
         table(heads, rows, caption=caption, numbers=(1, 2, 3, 4)),
     ]
-
-
-def hide_folder(node: Any, folder: Path | None) -> Any:
-    """A tree, or a part of one, in which nothing tells the folder."""
-    if folder is None or node is None:
-        return node
-    if isinstance(node, str):
-        return node.replace(str(folder), "…")
-    if isinstance(node, dict):
-        return {name: hide_folder(value, folder) for name, value in node.items()}
-    return [hide_folder(part, folder) for part in node] if isinstance(node, list) else node
 
 
 @dataclass(frozen=True)
