@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from skill_eval_nb.stats.values import METRICS, RUBRIC, better
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import TIE, in_quotes
+from skill_eval_nb.text import MINUS, TIE, format_fixed, in_quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ UNITS = {
     "characters": Unit("characters", ",.0f", "~s"),
     "usd": Unit("US$", "$,.4f", "$,.4~f", digits=4, before="$"),
     "1-5": Unit("1–5", ".2f", ".4~f", digits=2),
-    "": Unit("number", ",.1f", ",.4~f", digits=1),
+    "": Unit("number", ",.1f", ",.4~f", digits=2),
 }
 NAMES = {
     "time_seconds": "time",
@@ -96,9 +96,7 @@ class Metric:
         >>> metric("pass_rate").figure(0.85), metric("cost_usd").figure(0.01234)
         ('85%', '$0.0123')
         """
-        style = self.style
-        size = f"{value * style.factor:,.{style.digits}f}"
-        return style.before + self._trim_zero(size) + style.after
+        return self.style.before + self._write(value) + self.style.after
 
     def text(self, value: float) -> str:
         r"""The figure in a sentence, where tokens are called tokens.
@@ -114,14 +112,18 @@ class Metric:
 
         >>> metric("pass_rate").difference(1 / 3), metric("tokens").difference(-1700)
         ('+33.3\xa0pp', '−1,700')
+        >>> metric("cost_usd").difference(-1.5), metric("rubric:Clarity").difference(-0.001)
+        ('−$1.50', '0.00')
         """
-        style = self.style
-        size = self._trim_zero(format_signed(value * style.factor, style.digits, style.before))
-        return size + (style.apart or style.after)
+        style, size = self.style, self._write(abs(value))
+        sign = "" if not size.strip("0.") else "+" if value > 0 else MINUS
+        return sign + style.before + size + (style.apart or style.after)
 
-    def _trim_zero(self, figure: str) -> str:
-        """Percentages without a needless .0."""
-        return figure.removesuffix(".0") if self.unit == "rate" else figure
+    def _write(self, value: float) -> str:
+        """The figure without its unit; rates and plain numbers without needless zeros."""
+        digits = 2 if self.unit == "usd" and value >= 1 else self.style.digits
+        size = format_fixed(value * self.style.factor, digits)
+        return size.rstrip("0").rstrip(".") if self.unit in ("rate", "") and "." in size else size
 
 
 def metric(column: str) -> Metric:
@@ -134,14 +136,3 @@ def metric(column: str) -> Metric:
         return Metric(column, f"score on {in_quotes(column.removeprefix(RUBRIC), 40)}", "1-5")
     unit = next(known.unit for known in TABLES["runs"].columns if known.name == column)
     return Metric(column, NAMES.get(column, column.replace("_", " ")), unit)
-
-
-def format_signed(number: float, digits: int = 2, before: str = "") -> str:
-    """A difference with its sign (none if it rounds to zero), and its unit before it.
-
-    >>> format_signed(0.25), format_signed(-1.5, 1, "$"), format_signed(-0.001)
-    ('+0.25', '−$1.5', '0.00')
-    """
-    size = f"{abs(number):,.{digits}f}"
-    sign = "" if not size.strip("0.") else "+" if number > 0 else "−"
-    return f"{sign}{before}{size}"

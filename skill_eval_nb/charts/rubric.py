@@ -13,7 +13,7 @@ from skill_eval_nb.stats.pairing import side
 from skill_eval_nb.stats.values import GROUP, RUBRIC, judged_scores, natural, scores_of
 from skill_eval_nb.text import as_label, brief, in_quotes, tied
 
-from .metrics import format_signed
+from .metrics import Metric
 from .pick import Part, as_polars, first_of, pick_parts, why_none
 from .theme import (
     SMALL_SIZE,
@@ -116,6 +116,8 @@ DIMENSION_PLOT, MEAN, DIMENSION_N, DELTA = 480, 548, 596, 664
 """Pixels: the plot's width, and where the columns right of it end."""
 DIMENSION_LANE, ROOM = 24, 0.15
 """Pixels of a lane at least; points beyond the ends of the axis."""
+SCORE = Metric("", "score", "1-5")
+"""A score on whatever dimension."""
 MOST_DIMENSIONS = 40
 """Dimensions that one chart holds."""
 MANY = 5000
@@ -243,7 +245,7 @@ def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str])
         wide = (top - low) / DIMENSION_PLOT
         points += [dot | shared | {"x": dot["score"] + dot["right"] * wide} for dot in own]
         figures = {name: side_of[name] for name in ("group", "label", "heading", "mean", "n")}
-        delta = "" if side_of["estimate"] is None else format_signed(side_of["estimate"])
+        delta = "" if side_of["estimate"] is None else SCORE.difference(side_of["estimate"])
         means.append(shared | figures | {"delta": delta})
     scale = alt.Scale(domain=[low, top], nice=False, zero=False)
     whole = list(range(ceil(low), floor(top) + 1)) if top - low < 20 else alt.Undefined
@@ -453,7 +455,7 @@ def answer_rubric_dimensions(lanes: Rows) -> str:
         return f"{who} has a mean of {top['mean']:.2f} on {name}{where}{most} ({n_of(top['n'])})"
     other = as_label(top["baseline"], 40)
     n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {tied(top['n_evals'], 'eval')}"
-    if format_signed(top["estimate"]) == "0.00":
+    if SCORE.difference(top["estimate"]) == "0.00":
         return f"{who} and {other} score alike on every dimension ({n})"
     than = "above" if top["estimate"] > 0 else "below"
     return (

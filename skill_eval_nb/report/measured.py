@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb import stats
+from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.stats.comparison import SCOPES
 from skill_eval_nb.stats.overview import compare_page
 from skill_eval_nb.stats.pairing import choose_baseline
@@ -29,7 +30,7 @@ from skill_eval_nb.stats.values import (
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
-from skill_eval_nb.text import MISSING, brief, format_fixed
+from skill_eval_nb.text import MISSING, TIE, brief
 from skill_eval_nb.workspace.folders import NO_ITERATION
 
 if TYPE_CHECKING:
@@ -408,18 +409,7 @@ def figure(value: float | None, metric: str) -> str:
     >>> figure(3800.4, "tokens"), figure(0.0123, "cost_usd"), figure(4.0, "rubric:clarity")
     ('3,800', '$0.0123', '4.00')
     """
-    if value is None:
-        return MISSING
-    match unit(metric):
-        case "rate":
-            return f"{_format_short(value * 100, 1)}%"
-        case "seconds":
-            return f"{format_fixed(value, 1)} s"
-        case "tokens" | "characters":
-            return format_fixed(value, 0)
-        case "usd":
-            return f"${format_fixed(value, 2 if value >= 1 else 4)}"
-    return format_fixed(value, 2) if metric.startswith(RUBRIC) else _format_short(value, 2)
+    return MISSING if value is None else _meant(metric).figure(value).replace(TIE, " ")
 
 
 def difference(value: float | None, metric: str) -> str:
@@ -428,14 +418,13 @@ def difference(value: float | None, metric: str) -> str:
     >>> difference(0.5, "pass_rate"), difference(-1700, "tokens"), difference(0, "time_seconds")
     ('+50 pp', '−1,700', '0.0 s')
     """
-    if value is None:
-        return MISSING
-    size = figure(abs(value), metric)
-    if unit(metric) == "rate":
-        size = size.removesuffix("%") + " pp"
-    if not any(digit in size for digit in "123456789"):
-        return size
-    return ("+" if value > 0 else "−") + size
+    return MISSING if value is None else _meant(metric).difference(value).replace(TIE, " ")
+
+
+def _meant(metric: str) -> Metric:
+    """A metric as charts write its figures."""
+    of_rubric = metric.startswith(RUBRIC)
+    return Metric(metric, metric_name(metric), "1-5" if of_rubric else unit(metric))
 
 
 def interval(row: Row) -> str:
@@ -455,12 +444,6 @@ def with_n(shown: str, n: float | None) -> str:
     ('85% (n = 9)', '–')
     """
     return shown if shown == MISSING or n is None else f"{shown} (n = {int(n):,})"
-
-
-def _format_short(value: float, decimals: int) -> str:
-    """A number with at most this many decimals, and none if they are 0."""
-    shown = format_fixed(value, decimals)
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
 def header(measured: IterationFigures, *labels: str) -> tuple[str, ...]:
