@@ -375,15 +375,13 @@ def _make_runs(rows: list[Row], where: str, faults: Faults) -> list[Plain]:
     _give_sides(rows)
     _give_labels(rows)
     _halve_scores_of_ten(rows, faults)
-    unnamed = [row.fields for row in rows if not EVAL & row.fields.keys()]
-    several = len({fields["row"] for fields in unnamed if "row" in fields}) > 1
+    several = len({row.position for row in rows if not EVAL & row.fields.keys()} - {None}) > 1
     runs: list[Plain] = []
     for row in rows:
         if row.note:
             faults.add("info", "inferred-side", row.where, row.note)
-        position = row.fields.pop("row", None)
-        if position is not None and several and not EVAL & row.fields.keys():
-            row.fields["eval_name"] = position
+        if several and row.position and not EVAL & row.fields.keys():
+            row.fields["eval_name"] = f"row {row.position}"
             message = "no eval is named: each such row is a separate eval, named by its position"
             faults.add("warning", "unnamed-eval", row.where, message)
         runs.append(_row_to_run(row.fields, row.where, faults))

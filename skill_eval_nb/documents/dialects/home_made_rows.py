@@ -216,13 +216,15 @@ class Row:
     """A row: its JSON path, and what it says together with what stands around it.
 
     `note` is why it is of its side, if no usual name says so; `label` is what a side that is
-    called by a letter says that it is.
+    called by a letter says that it is; `position` is that of the nearest entry around it which is
+    of no eval.
     """
 
     where: str
     fields: Plain
     note: str = ""
     label: str | None = None
+    position: int | None = None
 
 
 def find_rows_at(key: str, value: Any, where: str, known: Plain, faults: Faults) -> Iterator[Row]:
@@ -260,9 +262,10 @@ def _find_rows(
     if isinstance(found, list) and 0 < len(entries) < len(found):
         odd = f"{len(found) - len(entries)} of its {len(found)} elements"
         faults.add("warning", "wrong-type", where, f"{odd} are not objects: left out")
-    for position, (at, entry) in enumerate(entries):
-        unnamed = {} if group or EVAL & {*known, *entry} else {"row": f"row {position + 1}"}
-        rows = list(_find_rows_in(entry, where + at, {**known, **unnamed}, faults))
+    for position, (at, entry) in enumerate(entries, 1):
+        rows = list(_find_rows_in(entry, where + at, known, faults))
+        for row in rows if not (group or EVAL & {*known, *entry}) else ():
+            row.position = row.position or position
         if not group or known or any(row.where != where + at for row in rows):
             yield from rows
 
@@ -451,8 +454,7 @@ def _name_by_key(key: str, entry: Plain) -> Plain:
 
 def _identity_of(entry: Plain) -> Plain:
     """What names an entry, and so the runs in it."""
-    names = {*_IDENTITY, "row"}
-    return {k: value for k, value in entry.items() if k in names and not is_of_side(k, value)}
+    return {k: value for k, value in entry.items() if k in _IDENTITY and not is_of_side(k, value)}
 
 
 def name_run(row: Plain) -> Plain:
