@@ -58,7 +58,7 @@ bench: .venv/extras ## measure loading, statistics, checks, calls, running and w
 	$(BIN)/python -m bench.start
 	$(BIN)/python -m bench.tools
 	$(BIN)/python -m bench.statistics
-	$(BIN)/python -m bench.report
+	$(BIN)/python -m bench.before
 	$(BIN)/python -m bench.sessions
 	$(BIN)/python -m bench.checks
 	$(BIN)/python -m bench.calls
