@@ -282,8 +282,8 @@ def _speaks_of_judge(grading: Grading) -> bool:
     """Whether what verdicts rest on speaks of a judge: only then may it say that one failed."""
     given = [check.evidence for check in grading.expectations if check.passed is False]
     given += [score.evidence for score in grading.rubric_scores.values()]
-    text = "\n".join(filter(None, given)).lower()
-    return any(word in text for word in ("grad", "judge", "verdict", "llm", "rubric"))
+    said = "\n".join(filter(None, given)).lower()
+    return any(map(said.__contains__, ("grad", "judge", "verdict", "llm", "rubric")))
 
 
 def _passed_gate(structural: Structural | None) -> bool | None:

@@ -49,7 +49,10 @@ TRACES = frozenset(
 )
 """Files that show that a run took place, graded or not."""
 
-OF_RUNS = RESULTS | TRACES | {"run_info.json", "run_result.json"}
+SIGNS = RESULTS | TRACES
+"""Files that show that a folder may be a run's."""
+
+OF_RUNS = SIGNS | {"run_info.json", "run_result.json"}
 """Files that belong to the run in whose folder they lie."""
 
 RESULTS_INSIDE = frozenset(("metrics.json", "grading.json"))
@@ -168,14 +171,14 @@ def lay_out(folders: list[Folder], layout: Layout) -> None:
     folders = list(_without_trials(folders, layout))
     runs = _find_runs(folders, layout.problems)
     for folder in folders:
-        path, mine = folder.path, frozenset[str]()
-        if folder in runs and _has_traces(folder):
+        path, keys, mine = folder.path, runs.get(folder), frozenset()
+        if keys is not None and _has_traces(folder):
             mine = OF_RUNS
             has = ("outputs" in folder.others, "judgings" in folder.others)
-            layout.runs.append(RunPlace(*runs[folder], path, folder.files, *has))
-        elif folder in runs:
+            layout.runs.append(RunPlace(*keys, path, folder.files, *has))
+        elif keys is not None:
             name = next(name for name in ELSEWHERE if name in folder.files)
-            layout.perhaps.append(RunPlace(*runs[folder], path, (), grading=f"{path}/{name}"))
+            layout.perhaps.append(RunPlace(*keys, path, (), grading=f"{path}/{name}"))
         if folder.name.lower() in ("grading", "gradings"):
             _lay_out_gradings(folder, layout)
         elif not mine.issuperset(folder.files):
@@ -328,12 +331,13 @@ def _find_runs(folders: list[Folder], problems: Problems) -> dict[Folder, tuple[
 
     Those have no more than a file that may grade a run, and no run at any level below.
     """
-    likely = [folder for folder in folders if _has_traces(folder) or _has_verdicts(folder)]
+    traced = {folder for folder in folders if _has_traces(folder)}
+    likely = [folder for folder in folders if folder in traced or _has_verdicts(folder)]
     around = _add_ancestors(likely)
     for folder in around:
         folder.holds_run = True
-    traced = (one.parent if is_nested(one) else one for one in likely if _has_traces(one))
-    above = _add_ancestors(one.parent for one in traced if one and one.parent)
+    outer = (one.parent if is_nested(one) else one for one in traced)
+    above = _add_ancestors(one.parent for one in outer if one and one.parent)
     parts = ((at, *eval_parts(at.name)) for at in around)
     numbered = {(at.parent, rest) for at, number, rest in parts if number and rest != at.name}
     places: dict[Folder, tuple[Place, int]] = {}
@@ -375,7 +379,7 @@ def _add_ancestors(folders: Iterable[Folder]) -> set[Folder]:
 def _has_traces(folder: Folder) -> bool:
     """Whether something shows that a folder may be a run's."""
     return (
-        not (RESULTS | TRACES).isdisjoint(folder.files)
+        not SIGNS.isdisjoint(folder.files)
         or "outputs" in folder.others
         or (is_configuration(folder.name) and "eval_metadata.json" in folder.files)
         or (run_number(folder.name) is not None and bool(folder.files))
