@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from skill_eval_nb.models import (
     BudgetSpent,
@@ -115,8 +115,9 @@ class Terms:
         return connect(self.connection or reached_by(models))
 
 
-class LeftOut(NamedTuple):
-    """Something without a result, and why."""
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something without a result, such as a run, by its name or folder; and why."""
 
     what: str
     reason: str

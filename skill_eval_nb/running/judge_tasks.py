@@ -40,11 +40,11 @@ from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
 from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural import is_checked
 from skill_eval_nb.models import BudgetSpent, Client, Usage
-from skill_eval_nb.text import count, dollars
+from skill_eval_nb.text import count, dollars, natural
 from skill_eval_nb.view import Block, Shown, Text, Title, reasons_table
 from skill_eval_nb.workspace import write_atomic
 
-from .asking import Account, Terms
+from .asking import Account, LeftOut, Terms
 from .estimate import CostPart
 from .files import clear_error, write_judging
 from .stored_runs import StoredRun
@@ -299,15 +299,6 @@ class JudgeTask:
         return self.before.last + 1 + len(self.new)
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A run that was not judged, or a missing judging, and why."""
-
-    folder: Path
-    reason: str
-    judging: int | None = None
-
-
 def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
     """The runs that can be judged, and the others with the reason."""
     runs = list(runs)
@@ -327,7 +318,7 @@ def work_of(runs: Iterable[StoredRun]) -> tuple[list[JudgeTask], list[LeftOut]]:
         except UnreadableGrading as error:
             reason = str(error)
         if reason is not None:
-            left.append(LeftOut(run.folder, reason))
+            left.append(LeftOut(str(run.folder), reason))
     return work, left
 
 
@@ -510,7 +501,7 @@ class Rejudging:
 
     def fail(self, task: JudgeTask, number: int, reason: str) -> None:
         """Keep the reason why there is no judging."""
-        self.failed.append(LeftOut(task.run.folder, reason, number))
+        self.failed.append(LeftOut(f"{task.run.folder}, judging {number}", reason))
         self._count(task, number, failed=True)
 
     def _count(self, task: JudgeTask, number: int, *, failed: bool = False) -> None:
@@ -528,10 +519,10 @@ class Rejudging:
             status="partial" if self.failed else "done",
             model=self.judge.model,
             judged=tuple(judged),
-            failed=tuple(sorted(self.failed, key=lambda fault: (fault.folder, fault.judging or 0))),
+            failed=tuple(sorted(self.failed, key=lambda fault: natural(fault.what))),
             left_out=tuple(left_out),
             kept=tuple(
-                LeftOut(task.run.folder, task.before.keep)
+                LeftOut(str(task.run.folder), task.before.keep)
                 for task in self.work
                 if task.new and task.before.keep is not None
             ),

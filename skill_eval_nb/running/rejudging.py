@@ -27,11 +27,11 @@ from skill_eval_nb.models.stand_in import JUDGE
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, write_atomic
 from skill_eval_nb.workspace.folders import OWN
 
-from .asking import NO_MONEY, Account, AskingProgress, Terms, look_at_figures
+from .asking import NO_MONEY, Account, AskingProgress, LeftOut, Terms, look_at_figures
 from .batch import BatchedJudging, NoJudging, batch_judging, bring_results, judging_from, worst_usd
 from .estimate import CostPart, estimate_runs, usage_of_judging
 from .journal import hold_folders, make_ready
-from .judge_tasks import JudgedAgain, JudgeTask, LeftOut, Rejudging, work_of
+from .judge_tasks import JudgedAgain, JudgeTask, Rejudging, work_of
 from .protocol import Refused, refuse
 from .spec import JUDGINGS
 from .stored_runs import stored_runs
@@ -338,7 +338,7 @@ def judge_again(
     with nullcontext() if dry_run else hold_folders({run.home for run in runs}, "judging"):
         work, left = work_of(runs)
         left += [
-            LeftOut(Path(problem.path), problem.message)
+            LeftOut(problem.path, problem.message)
             for problem in noted
             if (problem.code, problem.severity) == ("link", "warning")
         ]

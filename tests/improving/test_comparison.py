@@ -233,13 +233,13 @@ def test_what_cannot_be_compared_is_told_and_so_is_its_partner(path) -> None:
     assert [(one.a.within, one.b.within) for one in pairs] == [
         (AT.format(n, NEW, n), AT.format(n, OLD, n)) for n in (1, 2)
     ]
-    assert dict(left) == {
+    assert {one.what: one.reason for one in left} == {
         f"eval 1, {NEW}, run 2 of {TWO}": "it has no outputs",
         f"eval 1, {OLD}, run 2 of {TWO}": f"{NEW} has no such run of the same eval",
         f"eval 2, {OLD}, run 1 of {TWO}": "the run is errored (it crashed)",
         f"eval 2, {NEW}, run 1 of {TWO}": f"{OLD} has no such run of the same eval",
     }
-    assert pairs_of(*sides, [2])[1] == [one for one in left if "eval 2" in one[0]]
+    assert pairs_of(*sides, [2])[1] == [one for one in left if "eval 2" in one.what]
 
 
 # ── analyses ──────────────────────────────────────────────────────────────────────────────────────

@@ -137,7 +137,8 @@ def test_what_cannot_be_judged_is_said(workspace: Path) -> None:
     run_of(workspace, number=6, grading="{ not JSON")
     done = judge_again(workspace, connection=OFFLINE)
     assert len(done.judged) == 4
-    reasons = {one.folder.parts[-3][5:] + one.folder.name: one.reason for one in done.left_out}
+    folders = {Path(one.what): one.reason for one in done.left_out}
+    reasons = {one.parts[-3][5:] + one.name: folders[one] for one in folders}
     wanted = {
         "2-barerun-1": "neither expectations for a judge nor a rubric",
         "9-unknownrun-1": "not defined",
@@ -157,7 +158,7 @@ def test_a_grading_of_two_sides_stays(workspace: Path) -> None:
     before = (run / "grading.json").read_bytes()
     done = judge_again(workspace, connection=OFFLINE)
     assert (run / "grading.json").read_bytes() == before
-    assert run.resolve() in [one.folder.resolve() for one in (*done.kept, *done.left_out)]
+    assert run.resolve() in [Path(one.what).resolve() for one in (*done.kept, *done.left_out)]
 
 
 MODEL = "claude-haiku-4-5"
