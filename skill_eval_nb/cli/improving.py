@@ -58,15 +58,15 @@ def init(
     dry_run: bool = False,
     yes: bool = False,
 ) -> None:
-    """Draft the first evals of a skill, and write them; the diff is shown first.
+    """Draft the first evals for a skill, show the diff, and write them.
 
     A model that costs something is asked only with --budget-usd. Exit code 1 if nothing was
-    drafted, or the evals would have faults.
+    drafted, or if the evals would have errors.
 
     Options:
-        to (--out): copy the skill into this folder, and write there.
-        model: the model that drafts; without one, a form to fill in.
-        n: evals to draft.
+        to (--out): copy the skill into this folder, and write to the copy.
+        model: the model that drafts; without one, you get a form to fill in.
+        n: number of evals to draft.
         yes: write without asking.
     """
     options = without_keys(locals(), "skill", "to", "yes")
@@ -82,7 +82,7 @@ def init(
         stage(source, None, folder)
     there = next((folder / name for name in USUAL if (folder / name).exists()), None)
     if there is not None and not dry_run:
-        raise refuse(f"{folder} has evals already: {there}; --out FOLDER begins with a copy")
+        raise refuse(f"{folder} already has evals: {there}; to draft for a copy, give --out")
     options["prices"] = sen.models.load_prices(prices)
     drafts = sen.draft_evals(folder, **options)
     show(drafts)
@@ -111,16 +111,16 @@ def compare(
     dry_run: bool = False,
     yes: bool = False,
 ) -> None:
-    """Compare stored runs of two sides, blind and in both orders.
+    """Compare the stored outputs of two sides, blind and in both orders.
 
-    Nothing is run. Each comparison is kept in the workspace and never paid for again. Exit code
+    No eval is run. Each comparison is kept in the workspace and never paid for twice. Exit code
     1 if one is missing.
 
     Options:
-        b: the same.
-        model: the model that compares; else the one that judged before.
-        repeat: share of the pairs that are judged twice in the same order.
-        concurrency: comparisons at a time.
+        b: the other side, in the same form.
+        model: the model that compares; default: the one that judged before.
+        repeat: share of the pairs to compare twice in the same order.
+        concurrency: comparisons in parallel.
     """
     options = without_keys(locals(), "path", "dry_run", "yes")
 
@@ -144,13 +144,13 @@ def aggregate(
     yes: bool = False,
     force: bool = False,
 ) -> None:
-    """Collect what the graders suggest for the evals, the same thing once.
+    """Collect what the graders suggest for the evals, without duplicates.
 
     Options:
-        threshold: distance of wordings, 0 to 1, that counts as the same.
-        file (--out): the file to write; else eval_feedback_aggregate.json in the iteration's
-            folder, or in the workspace's where there are several.
-        merge_model: a model that may merge further what says the same.
+        threshold: how far two wordings may be apart, 0 to 1, and still count as the same.
+        file (--out): the file to write; default: eval_feedback_aggregate.json in the iteration's
+            folder, or in the workspace if there are several iterations.
+        merge_model: a model that also merges suggestions that mean the same.
     """
     options = without_keys(locals(), "path", "iteration", "file", "yes", "force")
 
@@ -178,11 +178,11 @@ def draft(
     model: str | None = None,
     budget_usd: float | None = None,
 ) -> None:
-    """Draft changes of the evals from suggestions and figures; nothing but --out is written.
+    """Draft changes to the evals from suggestions and figures; only --out is written.
 
     Options:
-        to (--out): file to write the drafts to: drafts.json.
-        model: model that drafts as well as the rules; none by default.
+        to (--out): file to write the drafts to, such as drafts.json.
+        model: a model that drafts too; default: only the rules.
     """
     import skill_eval_nb as sen
 
@@ -207,14 +207,14 @@ def try_(
     allow_scripts: bool = False,
     near: int = 2,
 ) -> None:
-    """Try drafts on the stored outputs, before anything is paid for.
+    """Try drafts on the stored outputs, before you pay for new runs.
 
-    Nothing of the suite or of the runs changes. A drafted rubric dimension is judged only with
-    --budget-usd, which is for all drafts together; without it the price is told.
+    The suite and the runs stay as they are. A drafted rubric dimension is judged only with
+    --budget-usd, one budget for all drafts; without it, you see the price.
 
     Options:
         drafts: a file of drafts, as `improve draft` writes it.
-        judge_model: who judges a dimension; else the one that did before.
+        judge_model: the model that judges a dimension; default: the one that did before.
     """
     options = without_keys(locals(), "drafts", "path", "keys", "budget_usd")
 
@@ -239,15 +239,15 @@ def apply(
     workspace: Path | None = None,
     yes: bool = False,
 ) -> None:
-    """Write drafts into evals.json; the diff is shown first.
+    """Write drafts into evals.json, after showing the diff.
 
-    The old file is kept. Without a yes nothing is written. Exit code 1 where a draft was refused or
-    the evals would have new faults.
+    Nothing is written until you confirm. The old file is kept. Exit code 1 if a draft was refused,
+    or if the evals would have new errors.
 
     Options:
-        drafts: the accepted drafts: a drafts.json.
-        evals: the evals.json, or the skill's or workspace's folder with it.
-        workspace: the workspace the drafts came from; by default the one next to EVALS.
+        drafts: a file of accepted drafts, such as drafts.json.
+        evals: the evals.json, or the folder of its skill or workspace.
+        workspace: the workspace the drafts came from; default: the one next to the evals.
         yes: write without asking.
     """
     from skill_eval_nb.improving import preview, read_drafts
@@ -271,13 +271,13 @@ def analyse(
 ) -> None:
     """Ask why the winners of blind comparisons won, and what to change in the skill.
 
-    Each analysis is kept beside its comparison and never paid for again. Exit code 1 if one
+    Each analysis is kept next to its comparison and never paid for twice. Exit code 1 if one
     is missing.
 
     Options:
-        comparison: only this one: its id, its pair or its file.
-        model: the model that analyses; else the one that compared.
-        concurrency: analyses at a time.
+        comparison: only this one, by its id, pair or file.
+        model: the model that analyses; default: the one that compared.
+        concurrency: analyses in parallel.
     """
     options = without_keys(locals(), "path", "dry_run", "yes")
 
@@ -291,10 +291,9 @@ def analyse(
 @improve.command()
 @make_command
 def history(path: Path, out_file: Path | None = None, force: bool = False) -> None:
-    """Which version of the skill won: what each was made from, what changed, and by how much.
+    """Show the versions of the skill: which won, what each was made from, and what changed.
 
-    A win that the statistics do not bear out is a tie, and says so. A history.json of others that
-    is replaced is kept as .bak.
+    A win that the statistics do not support counts as a tie, and says so.
 
     Options:
         out_file (--out): write history.json to this file or folder.
@@ -316,7 +315,7 @@ def _show_and_write(change: Change, *, yes: bool) -> bool:
     if change.after == change.before or change.errors:
         return False
     if not (yes or (_is_at_terminal() and typer.confirm("Write this?"))):
-        out.print("Nothing was written; --yes writes it.")
+        out.print("Nothing was written; give --yes to write it.")
         return False
     for line in change.write().results:
         out.print(Text(line))

@@ -95,30 +95,30 @@ def run(
     yes: bool = False,
     verbose: bool = False,
 ) -> None:
-    """Run the evals of a skill with and without it, and grade them; ends with the result.
+    """Run a skill's evals with and without it, grade them, and print the result.
 
-    Shows the size of the plan and its price first. Whatever is finished is kept: the same command,
-    given again, does only what is missing. Exit code 1 where something is left to be done or
-    errored.
+    Shows the size and price of the plan first. Finished work is kept: run the same command again
+    to do only what is missing. Exit code 1 if a run errored, or if anything is left to do.
 
     Options:
-        workspace: where runs go; default: NAME-workspace next to the skill.
-        evals: the evals; else evals/evals.json of the skill.
-        configurations (--configuration NAME[=FOLDER]): with_skill, without_skill or NAME=FOLDER of
-            another skill; may be given again.
-        executor_model: the model that works.
-        judge_model: the model that judges; else the suite's.
-        runs: runs of each eval on each side; else the suite's, else 3.
-        looks (2,4,6,10): runs at which to look, and end where that decides; the last is the most.
-        judgings: judgings of each run; 0 for none.
-        judge_batch: judge by batch: half the price, and later.
-        run_usd: stop one run before it costs more, in US dollars.
+        workspace: folder for the runs; default: NAME-workspace next to the skill.
+        evals: the evals file; default: the skill's evals/evals.json.
+        configurations (--configuration NAME[=FOLDER]): with_skill, without_skill, or NAME=FOLDER
+            for another skill; repeatable.
+        executor_model: the model that works on the prompts.
+        judge_model: the model that judges; default: the suite's.
+        runs: runs per eval and side; default: the suite's number, or 3.
+        looks (2,4,6,10): after how many runs to look and, if that decides, stop; the last is the
+            maximum.
+        judgings: judgings per run; 0 for none.
+        judge_batch: judge by batch: half the price, but slower.
+        run_usd: stop a run before it costs more than this, in US dollars.
         concurrency: steps in parallel.
-        seed: of the order of runs.
-        iteration: its number; else that of the same plan, else the next.
-        retry_errored: do runs that errored again.
-        resume: continue what was begun; an error if nothing was.
-        dask ([ADDRESS]): work on a Dask cluster; without an address on one of this machine.
+        seed: seed for the order of runs.
+        iteration: number of the iteration; default: that of the same plan, or the next.
+        retry_errored: repeat runs that errored.
+        resume: continue an earlier job; an error if there is none.
+        dask ([ADDRESS]): use a Dask cluster; without an address, a local one.
         verbose (--verbose -v): show the whole plan, as --dry-run does.
     """
     options = without_keys(locals(), "run_usd", "resume", "dry_run", "dask", "yes", "verbose")
@@ -135,8 +135,8 @@ def run(
         out.print(Text(use_option_names(plan if whole else plan.summary()).rstrip()))
     if resume and not (plan.folder / "journal.jsonl").exists():
         raise typer.BadParameter(
-            f"nothing was begun in {plan.folder}: the plan differs from what was run, or the "
-            "workspace is another one. Leave --resume out to begin."
+            f"nothing to resume in {plan.folder}: no run with these options was started there. "
+            "Check the options and --workspace, or leave out --resume to start."
         )
     if dry_run:
         return
@@ -167,14 +167,14 @@ def grade(
     force: bool = False,
     sandbox: Sandbox = "bubblewrap",
 ) -> None:
-    """Check stored outputs, and write structural.json beside them.
+    """Run the deterministic checks on stored outputs, and write structural.json next to them.
 
-    Nothing is run and no model is asked. Verdicts that differ from those stored are told and
-    kept, unless forced. Exit code 1 if one is kept, or cannot be written.
+    No eval is run and no model is asked. Stored verdicts that differ from the new ones are reported
+    and stay, unless --force is given. Exit code 1 if one stays, or cannot be written.
 
     Options:
-        layer: which layer: the deterministic checks.
-        force: replace verdicts that differ from what is found.
+        layer: the layer to grade; only the deterministic checks can be chosen.
+        force: replace stored verdicts that differ from the new ones.
     """
     options = without_keys(locals())
 
@@ -203,13 +203,13 @@ def judge(
 ) -> None:
     """Judge stored outputs again, with the same or another model.
 
-    Shows the price first. Nothing is run. New judgings are added, and grading.json is made again
-    from all of them. Exit code 1 where a judging failed or was left out.
+    Shows the price first. No eval is run. New judgings are added, and grading.json is rewritten
+    from all of them. Exit code 1 if a judging failed or was left out.
 
     Options:
-        judge_model: the model that judges; else the one that did before.
-        batch: judge by batch: half the price, and later.
-        concurrency: judgings at a time.
+        judge_model: the model that judges; default: the one that did before.
+        batch: judge by batch: half the price, but slower.
+        concurrency: judgings in parallel.
     """
     options = without_keys(locals(), "dry_run", "yes")
 
@@ -229,8 +229,9 @@ def _parse_sides(given: list[str] | None, skill: Path) -> Any:
         name, equals, folder = side.partition("=")
         if not equals and name not in usual:
             raise typer.BadParameter(
-                f"which skill does `{name}` offer? Give {name}=FOLDER; alone there are only "
-                "with_skill and without_skill"
+                f"`{name}` needs the folder of its skill: {name}=FOLDER; only with_skill and "
+                "without_skill need none",
+                param_hint="--configuration",
             )
         sides[name] = Path(folder) if equals else usual[name]
     return sides
@@ -303,18 +304,18 @@ def trigger(
     dry_run: bool = False,
     yes: bool = False,
 ) -> None:
-    """Measure whether a skill is picked up for the queries that it should be picked up for.
+    """Measure whether a skill triggers for the queries that it should trigger for.
 
-    Shows the price first. Whatever was made is kept: the same command, given again, makes only
-    what is missing. Exit code 1 where attempts errored or are missing, or where the measurement
-    is broken.
+    Shows the price first. Finished attempts are kept: run the same command again to make only
+    what is missing. Exit code 1 if attempts errored or are missing, or if the measurement is
+    broken.
 
     Options:
-        runs: runs of each query.
-        model: the model that decides.
-        description: measured in place of the one in SKILL.md.
-        folder (--out): where attempts go; default: NAME-workspace/triggers.
-        seed: of the order of attempts.
+        runs: attempts per query.
+        model: the model that decides which skill to open.
+        description: measure this description instead of the one in SKILL.md.
+        folder (--out): folder for the attempts; default: NAME-workspace/triggers.
+        seed: seed for the order of attempts.
     """
     options = without_keys(locals(), "dry_run", "yes")
 
@@ -352,8 +353,8 @@ def trigger_draft(
 
     Options:
         model (--model): the model that drafts.
-        n: queries to draft, half of each class.
-        file (--out): trigger set to add the queries to; it may be there already.
+        n: number of queries to draft; half of them should trigger.
+        file (--out): trigger set to add the queries to; created if it does not exist.
     """
     options = without_keys(locals(), "file")
 
@@ -399,21 +400,21 @@ def trigger_optimise(
     dry_run: bool = False,
     yes: bool = False,
 ) -> None:
-    """Search for a description by which a skill is picked up when it should be.
+    """Search for a description that makes a skill trigger when it should.
 
-    Shows the price first, and the change of SKILL.md at the end, which only --write makes.
-    Whatever was made is kept: the same command, given again, makes only what is missing. Exit
-    code 1 where the search did not come to its end, or the first measurement is broken.
+    Shows the price first, and at the end the change to SKILL.md; only --write makes that change.
+    Finished attempts are kept: run the same command again to make only what is missing. Exit code
+    1 if the search did not finish, or if the first measurement is broken.
 
     Options:
-        model: the model that decides.
-        proposer_model: the model that writes descriptions; else the same.
-        rounds: most descriptions to measure, including the current one.
-        runs: runs of each query in each round.
-        held_out: share of the queries that descriptions are chosen by.
-        competing (SKILL): a skill whose description the proposer is shown; repeatable.
-        folder (--out): where everything goes; default: NAME-workspace/triggers.
-        seed: of the split and the order of attempts.
+        model: the model that decides which skill to open.
+        proposer_model: the model that writes descriptions; default: the same.
+        rounds: maximum number of descriptions to measure, including the current one.
+        runs: attempts per query and round.
+        held_out: share of the queries to hold out and choose the description by.
+        competing (SKILL): a skill whose description the proposer sees too; repeatable.
+        folder (--out): folder for all files; default: NAME-workspace/triggers.
+        seed: seed for the split and the order of attempts.
         write: write the chosen description into SKILL.md.
     """
     options = without_keys(locals(), "write", "dry_run", "yes")
@@ -436,7 +437,7 @@ def trigger_optimise(
         write_description(skill, found.best_description, dry_run=False)
         out.print("SKILL.md has the new description; the old file is kept next to it.")
     elif diff:
-        out.print("SKILL.md was not changed; --write changes it.")
+        out.print("SKILL.md was not changed; give --write to change it.")
     raise typer.Exit(0 if found.status == "done" else 1)
 
 

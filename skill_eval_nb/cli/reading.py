@@ -59,13 +59,13 @@ class Several(TyperCommand):
 def check(paths: list[Path], dialect: Dialect | None = None) -> None:
     """Check files, skills or workspaces for problems.
 
-    Shown are the problems of loading, by kind, and what breaks the rules of a dialect: each with
-    its file, its place there and what was found. Exit code 1 if one is an error: a file, a run
-    or a figure is lost, or a dialect that was asked for is broken. --json lists all of them.
+    Lists, by kind, what could not be loaded and what breaks the rules of a dialect, each with its
+    file, the place in it, and what was found. Exit code 1 if one is an error: a file, a run or a
+    figure is lost, or a rule of the dialect you asked for is broken. --json lists all of them.
 
     Options:
-        paths: Workspaces, folders above, skills, or files.
-        dialect: check against this one; else the nearest.
+        paths: Workspaces, folders above them, skills, or files.
+        dialect: check against this dialect; default: the nearest.
     """
     from skill_eval_nb.tables import check as check_path
 
@@ -87,7 +87,7 @@ def schema(name: str, dialect: Dialect | None = None) -> None:
 
     Options:
         name: a document: grading, benchmark, evals, …
-        dialect: as this one has it; else all that is read.
+        dialect: only what this dialect has; default: everything that is read.
     """
     from skill_eval_nb.documents.dialects import json_schema
 
@@ -102,14 +102,14 @@ def convert(
     to: Literal["workspace", "inspect"] = "workspace",
     configuration: list[str] | None = None,
 ) -> None:
-    """Write what is loaded from a path as one workspace, or as inspect_ai's logs.
+    """Convert any tool's results to one workspace, or to inspect_ai logs.
 
-    The workspace has skill-creator's layout with skill-evaluator's fields, whoever's tool wrote
-    the results. It loads again to the same runs, figures, checks and scores. What it cannot hold
-    is listed on the standard error. Nothing below the path is changed. A workspace that was cut
-    off is begun again; logs want a new folder.
+    The workspace has skill-creator's layout with skill-evaluator's fields, and loads again to the
+    same runs, figures, checks and scores. What it cannot hold is listed on standard error. The
+    source is not changed. A conversion to a workspace that was interrupted starts over; logs need
+    a new folder.
 
-    Exit code 0 where something was written, whatever was lost; 2 if nothing could be.
+    Exit code 0 if anything was written, even if some of it was lost; 2 if nothing could be.
 
     Options:
         to: a workspace, or inspect_ai logs.
@@ -144,11 +144,11 @@ def report(
     configuration: list[str] | None = None,
     verbose: bool = False,
 ) -> None:
-    """Write benchmark.json, benchmark.md and report.html, and say what they say in two lines.
+    """Write benchmark.json, benchmark.md and report.html, and print the verdict and next step.
 
     Options:
-        dialect: form of benchmark.json.
-        timestamp: time stamp to state; else that of the data.
+        dialect: dialect of benchmark.json.
+        timestamp: timestamp to write; default: that of the data.
     """
     import skill_eval_nb as sen
 
@@ -185,22 +185,23 @@ def gate(
     badge: Path | None = None,
     configuration: list[str] | None = None,
 ) -> None:
-    """Say whether something got worse, for CI: the exit code is the answer.
+    """Check for CI whether something got worse: the exit code is the answer.
 
-    0: no regression is shown, and it says how large a one may be missed. 1: a regression is shown,
-    or a limit is not kept. 3: too little to tell. A bare difference decides nothing. Where
-    $GITHUB_STEP_SUMMARY names a file, the Markdown is added to it.
+    0: no regression is shown; the message says how large a loss could have been missed. 1: a
+    regression is shown, or a limit is not met. 3: too little data to tell. A difference alone
+    decides nothing. If $GITHUB_STEP_SUMMARY names a file, the Markdown is appended to it.
 
     Options:
-        metric (METRIC): what may not get worse; else the pass rate.
-        versus (ITERATION): compare with this one instead.
-        against (PATH): compare with another workspace's newest iteration.
-        most (METRIC=FIGURE): the largest mean of a metric, as cost_usd=0.5; may be given again.
-        least (METRIC=FIGURE): the smallest, as pass_rate=0.8; may be given again.
-        fail_on (END): what ends with 1: regression, limits, cannot-tell; else the first two.
-        markdown (FILE): write Markdown to it.
-        junit (FILE): write JUnit XML to it.
-        badge (FILE): write a badge to it, as SVG.
+        metric (METRIC): the metric that must not get worse; default: the pass rate.
+        versus (ITERATION): compare with this iteration instead.
+        against (PATH): compare with another workspace's newest iteration instead.
+        most (METRIC=FIGURE): the highest mean allowed, as in cost_usd=0.5; repeatable.
+        least (METRIC=FIGURE): the lowest mean allowed, as in pass_rate=0.8; repeatable.
+        fail_on (END): what exits with 1: regression, limits or cannot-tell; repeatable; default:
+            the first two.
+        markdown (FILE): write the result to this file, as Markdown.
+        junit (FILE): write the result to this file, as JUnit XML.
+        badge (FILE): write a badge to this file, as SVG.
     """
     import skill_eval_nb as sen
     from skill_eval_nb.disk import write_atomic
@@ -229,9 +230,9 @@ def gate(
 def library(path: Path, out_folder: Path, configuration: list[str] | None = None) -> None:
     """Write library.md and library.html: many skills on one page.
 
-    Shown are the answer over all skills, each skill's verdict or what it leans to, allowing for
-    their number, what would decide the others and what that costs, the evals that tell nothing, and
-    what the skills cost. Of each the newest iteration counts that compares pass rates.
+    The page has the answer over all skills; each skill's verdict or lean, corrected for their
+    number; what would decide the others, and the price; the evals that tell nothing; and what the
+    skills cost. Each skill's newest iteration that compares pass rates counts.
     """
     import skill_eval_nb as sen
 
@@ -253,15 +254,15 @@ def tables(
     quote_formulas: bool = False,
     configuration: list[str] | None = None,
 ) -> None:
-    """Write the tables as files.
+    """Write the tables as Parquet, CSV or JSON files.
 
-    Texts from the files stand in CSV as they are. A spreadsheet runs a cell that begins with =,
-    +, - or @ as a formula, whoever wrote it: give --quote-formulas before you open one there.
+    CSV has every text as it is stored. A spreadsheet runs a cell that begins with =, +, - or @ as
+    a formula, whoever wrote it: use --quote-formulas if you want to open the file in one.
 
     Options:
-        format: kind of file.
-        names (--table TABLE): Only this table; may be given again.
-        quote_formulas: in CSV put ' before a text that a spreadsheet would run: one that begins
+        format: format of the files.
+        names (--table TABLE): Only this table; repeatable.
+        quote_formulas: in CSV, put ' before a text that a spreadsheet would run: one that begins
             with =, +, -, @, a tab or a carriage return.
     """
     import skill_eval_nb as sen
@@ -310,11 +311,11 @@ def lab(
 ) -> None:
     """Open JupyterLab on a copy of the notebooks, with your path filled in.
 
-    What is there already stays as it is: of a notebook that you edited, not even the path is set.
-    What stands after -- goes to JupyterLab: lab PATH -- --no-browser --port 9999 --allow-root
+    Files in an existing copy are kept: a notebook that you edited does not even get the new path.
+    Options after -- go to JupyterLab: lab PATH -- --no-browser --port 9999 --allow-root
 
     Options:
-        to: where to put the copy of the notebooks and their data.
+        to: folder for the copy of the notebooks and their data.
     """
     from skill_eval_nb.share import START, copy_notebooks, fill_in
 
@@ -326,13 +327,12 @@ def lab(
     if "PATH" in paths and "SKILL" not in paths:  # the demo's panel has no place among these runs
         fill_in(to, {"SKILL": NO_SKILL}, START)
     out.print(Text(f"The notebooks are in {to / 'notebooks'}."))
+    books = ", ".join(path.name for path in filled) or "no notebook"
     for name, where in paths.items():
-        out.print(
-            Text(f"  {name} is {where} in {', '.join(path.name for path in filled) or 'none'}.")
-        )
+        out.print(Text(f"  {name} is {where} in {books}."))
     if kept:
-        names = ", ".join(path.name for path in kept)
-        out.print(Text(f"  You edited {names}: kept as it is, path and all.", style="yellow"))
+        edited = ", ".join(path.name for path in kept)
+        out.print(Text(f"  You edited {edited}: the old path stays there.", style="yellow"))
     given = ctx.meta[JUPYTER]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in given:
         out.print(Text("  You are root: JupyterLab may need -- --allow-root."))
@@ -340,8 +340,8 @@ def lab(
     served = _served_folder(to, paths.values())
     for name, where in paths.items():
         if not os.path.realpath(where).startswith(served):
-            warning = f"  {name} lies outside of {served}, which JupyterLab shows: "
-            out.print(Text(f"{warning}to change files there, give --to another folder.", "yellow"))
+            warning = f"  {name} is outside {served}, the folder that JupyterLab shows: "
+            out.print(Text(f"{warning}to edit files there, choose another --to.", "yellow"))
     command += [f"--ServerApp.root_dir={served}", *given]
     raise typer.Exit(_run_to_its_end(command))
 
@@ -421,8 +421,8 @@ def _find_paths(path: Path) -> dict[str, str]:
 def demo(out_folder: Path = Path("skill-eval-nb-demo")) -> None:
     """Try everything offline.
 
-    Runs and grades the bundled demo skill through the stand-in model and draws its charts, and once
-    the skill that teaches an agent this shell; then writes reports and tables of these and of the
+    Runs and grades the bundled demo skill with the stand-in model, and draws its charts. Also runs
+    the skill that teaches an agent this shell. Then writes reports and tables of both, and of the
     bundled workspaces (made-up data).
     """
     import skill_eval_nb as sen

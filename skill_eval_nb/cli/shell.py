@@ -109,31 +109,31 @@ Dialect = Literal["skill-creator", "skill-evaluator", "iterations", "codingbuddy
 
 SHARED = """
     path: A workspace, any folder above it, or a file.
-    configuration ([FILE=]NAME): The side of a tool's results that state none: one for all, or of a
-        file or folder, as in --configuration a.json=without_skill; may be given again.
-    baseline: The configuration to compare against; else chosen by name.
+    configuration ([FILE=]NAME): Configuration of results that do not state one: for all files, or
+        for one file or folder, as in --configuration a.json=without_skill; repeatable.
+    baseline: The configuration to compare with; default: chosen by name.
     out_folder (--out): Folder to write to.
     skill: The skill's folder, or its SKILL.md.
-    evals_only (--eval EVAL): Only this eval; may be given again.
-    allow_scripts: Run the scripts that evals have, in the sandbox.
-    budget_usd: Stop before more than this is spent, in US dollars.
-    concurrency: Attempts at a time.
+    evals_only (--eval EVAL): Only this eval; repeatable.
+    allow_scripts: Run the evals' own scripts, in the sandbox.
+    budget_usd: Stop before spending more than this, in US dollars.
+    concurrency: Attempts in parallel.
     dry_run: Show what would be done and its price; do nothing.
-    evals (--eval EVAL): Only this eval; may be given again.
+    evals (--eval EVAL): Only this eval; repeatable.
     executor: offline, messages-api, claude-code, or one you installed.
-    force: Replace a file that something else made.
+    force: Replace a file that another program wrote; it is kept as .bak.
     iteration (ITERATION): Only this iteration, such as iteration-2; repeatable.
-    keys (--key KEY): Only the draft of this key; may be given again.
-    near: Lines within which except_context exempts a match.
+    keys (--key KEY): Only the draft with this key; repeatable.
+    near: How many lines around a match are searched for its except_context.
     others (SKILL): Other skills on offer: bundled, none, or a folder of one or several; repeatable.
-    prices: Your own price table.
-    queries: A trigger set.
-    retry_errored: Make attempts that errored again.
+    prices: Your own price table, a JSON file.
+    queries: A trigger set: a JSON file of queries and whether each should trigger.
+    retry_errored: Repeat attempts that errored.
     sandbox: With `none`, commands can do anything you can do on this machine.
-    verbose (--verbose -v): Show also what was read, and each file's name.
+    verbose (--verbose -v): Also show what was read, and the name of each file.
     yes (--yes -y): Spend money without a budget, and without asking.
-    debug: Show where in the code an error arose.
-    as_json (--json): Print what is shown as JSON; all else goes to stderr.
+    debug: Show the traceback of an error.
+    as_json (--json): Print the result as JSON; everything else goes to stderr.
 """
 """The options of several commands, as a docstring has them."""
 
@@ -294,7 +294,7 @@ def _describe_error(error: Exception) -> tuple[str, int]:
     if isinstance(cause, OSError | ModuleNotFoundError | CannotRun | Unwritable | plain_faults):
         return in_words(error), 2
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"internal error: {what} (the same command with --debug shows where)", MISTAKE
+    return f"internal error: {what} (run it again with --debug for the traceback)", MISTAKE
 
 
 def show(value: object, leave: str = "", paths: Iterable[Path] = ()) -> None:
@@ -341,7 +341,7 @@ def read_sides(given: list[str] | None) -> dict[str, str] | None:
     """
     named = [text.rpartition("=") for text in given or ()]
     if sum(not is_given for _, is_given, _ in named) > 1:
-        raise typer.BadParameter("--configuration names two sides for all files: name the files")
+        raise typer.BadParameter("only one --configuration can be for all files: give FILE=NAME")
     named.sort(key=lambda text: not text[1])  # the first name that fits a file counts
     return {file or "*": side for file, _, side in named} or None
 
@@ -374,18 +374,17 @@ OPTIONS = {
     "evals_only": "--eval",
     'sandbox="none"': "--sandbox none",
     "judgings=0": "--judgings 0",
-    "`looks`": "--looks",
-    "`runs`": "--runs",
-    "`iteration`": "--iteration",
+    **{f"`{name}`": f"--{name}" for name in ("looks", "runs", "iteration", "versus", "against")},
     "baseline=": "--baseline ",
-    "`versus`": "--versus",
-    "`against`": "--against",
+    "with `evals`": "with --evals",
+    "model is not given": "--model is not given",
+    "the table of prices": "a price table (--prices, or SKILL_EVAL_NB_PRICES)",
     "choose one by ws.select(workspace=…, skill=…)": "name the path of one",
     "plan.start() begins": "without --dry-run it begins",
     (
         "Set it before Python starts, or in a notebook with `%env ANTHROPIC_API_KEY=…` in a cell "
         "that is not saved; or name another variable with `api_key_name`"
-    ): "Set it",
+    ): "Set it with `export ANTHROPIC_API_KEY=…`",
     **{
         f"{name}=True": f"--{name.replace('_', '-')}"
         for name in ("allow_scripts", "retry_errored", "force")
@@ -408,11 +407,11 @@ def use_option_names(text: object) -> str:
 
 
 TO_DO = {
-    errno.ENOSPC: "make room there",
-    errno.EDQUOT: "make room there",
-    errno.EROFS: "name a place that can be written",
-    errno.EACCES: "see to its rights, or name another place",
-    errno.EPERM: "see to its rights, or name another place",
+    errno.ENOSPC: "free up space there",
+    errno.EDQUOT: "free up space there",
+    errno.EROFS: "choose a place that can be written to",
+    errno.EACCES: "check its permissions, or choose another place",
+    errno.EPERM: "check its permissions, or choose another place",
 }
 
 
@@ -423,7 +422,7 @@ def in_words(error: Exception) -> str:
     where = error.filename2 or error.filename  # of two, the one that was to be written
     words = error.strerror if where is None else f"{where}: {error.strerror}"
     to_do = TO_DO.get(error.errno or 0)
-    return f"{words}: {to_do}, and give the command again" if to_do else words
+    return f"{words}: {to_do}, and run the command again" if to_do else words
 
 
 # ── problems, written files, diffs, and what money is asked for ────────────────────────────────
@@ -557,7 +556,7 @@ def print_problems(
         counts[problem.severity] += int(times[1]) if times else 1
     ends = {severity: "" if counts[severity] == 1 else "s" for severity in order}
     words = [f"{counts[severity]} {severity}{ends[severity]}" for severity in ("error", "warning")]
-    console.print(", ".join([*words, f"{counts['info']} for information"]))
+    console.print(", ".join([*words, f"{counts['info']} info"]))
 
 
 def ask_first(

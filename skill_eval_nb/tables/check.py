@@ -102,12 +102,12 @@ def check_layout(whole: Whole, severity: Severity) -> Iterator[Problem]:
         for iteration, (at, id_, folder), side in product(iterations, folders, SIDES):
             if Place(whole.folder, iteration, folder, side) not in described:
                 wanted = f"{iteration}/{folder}/{side}/eval_metadata.json"
-                message = f"eval {id_} wants {wanted}, which does not exist"
+                message = f"eval {id_} needs {wanted}, which does not exist"
                 yield Problem(severity, "missing-folder", path, message, f"$.evals[{at}]")
     for place in dict.fromkeys(whole.places) if suites else ():
         if place.eval not in known:
             known.add(place.eval)
-            message = f"{place.eval} belongs to no eval of evals.json (eval-N is that of id N+1)"
+            message = f"evals.json has no eval for {place.eval} (eval-N is the folder of id N+1)"
             path = f"{whole.folder}/{place.iteration}/{place.eval}"
             yield Problem(severity, "unknown-eval", path, message)
     for grading in whole.of("grading"):
@@ -124,9 +124,9 @@ def _check_places(whole: Whole) -> Iterator[Problem]:
     for document in whole.documents:
         kind, folder = document.kind, os.path.dirname(document.path)
         if kind in ("evals", "triggers") and folder != whole.folder:
-            message = f"it belongs into {whole.folder}"
+            message = f"it belongs in {whole.folder}: move it there"
         elif kind in ("benchmark", "feedback") and document.place.iteration == NO_ITERATION:
-            message = "it belongs into the folder of its iteration: iteration-1, …"
+            message = "it belongs in the folder of its iteration, such as iteration-1"
         else:
             continue
         yield Problem("warning", "misplaced", document.path, message)
@@ -176,7 +176,7 @@ def check_references(whole: Whole, catalogue: Catalogue, severity: Severity) -> 
         document, path = metadata.read(), metadata.path
         known = prompts.get(catalogue.eval_of(metadata.place).id)
         if known and document.prompt and document.prompt.strip() not in known:
-            message = "another prompt than the suite has for this eval; make them the same"
+            message = "the suite has a different prompt for this eval; make them the same"
             yield Problem("warning", "other-prompt", path, message, "$.prompt")
         number, _ = eval_parts(metadata.place.eval)
         if number is not None and document.eval_id is not None and str(document.eval_id) != number:
@@ -191,7 +191,7 @@ def check_leaks(whole: Whole) -> Iterator[Problem]:
             continue
         for at, eval_ in enumerate(suite.read().evals):
             for where, quotes in find_leaks(to_builtins(eval_), skill):
-                message = f"it quotes the skill ({some(quotes, 6)}): it may measure obedience"
+                message = f"it quotes the skill ({some(quotes, 6)}), so it may measure obedience"
                 yield Problem("info", "leak", suite.path, message, f"$.evals[{at}].{where}")
 
 
@@ -304,7 +304,7 @@ def check(path: PathLike | Iterable[PathLike], dialect: str | None = None) -> li
     of_tools = [file for file, _ in catalogue.files.results]
     for tool, number in Counter(file.tool or "" for file in of_tools).items():
         path_of = next(file.path for file in of_tools if file.tool == tool)
-        message = f"{count(number, 'file')} of {tool}, a tool of no dialect"
+        message = f"{count(number, 'file')} of {tool}: read, but not checked against a dialect"
         more.add("info", "tool", path_of, message)
     loaded = settle_problems(met, catalogue.names, found.base)  # of the table, names as they are
     both = [*loaded, *settle_problems(more, catalogue.names, found.base)]
@@ -350,7 +350,7 @@ def _check_workspace(
         problems += check_layout(whole, severity)
     of_it: dict[str, list[str]] = defaultdict(list)
     for kind, name in against.items():
-        of_it[f"checked against `{name}`" if name else "of no dialect"].append(kind)
+        of_it[f"checked against `{name}`" if name else "in no dialect's form"].append(kind)
     message = "; ".join(f"{what}: {', '.join(sorted(kinds))}" for what, kinds in of_it.items())
     problems.add("info", "dialect", whole.folder, message)
 
@@ -365,7 +365,7 @@ def _check_form(
     """What a document breaks of a dialect's rules, but for what the loader has told of it."""
     kind, path = document.kind, document.path
     if severity == "warning" and document.dialect == HOME_MADE:
-        message = f"this is not the `{kind}` document of any dialect, but was read"
+        message = f"this `{kind}` document was read, but follows no dialect"
         problems.add("info", "no-dialect", path, message)
         return
     for fault in check_document(kind, document.raw, name).collapsed():

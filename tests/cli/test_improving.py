@@ -120,7 +120,7 @@ def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
     assert (unasked.exit_code, unasked.stderr) == (1, "")
     assert "give --budget-usd to ask it" in unasked.stdout
     shown = run(*given, "--n", 3)
-    assert shown.stdout.rstrip().endswith("Nothing was written; --yes writes it.")
+    assert shown.stdout.rstrip().endswith("Nothing was written; give --yes to write it.")
     assert not (mine / "evals").exists()
     written = done(*given, "--n", 3, "--yes")
     for part in ("3 drafts", "No model wrote this", "+++ evals.json (new)", "3 of 3 drafts"):
@@ -128,7 +128,7 @@ def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
     (command,) = re.findall("Next: skill-eval-nb (.*)", written)
     assert command == f"run {mine}"
     for again in ((*given, "--yes"), ("init", mine)):
-        assert f"{mine} has evals already" in refused(*again)
+        assert f"{mine} already has evals" in refused(*again)
     done(*command.split(), "--runs", 2)
     done("report", out / "release-notes-workspace", "--out", tmp_path / "report")
     assert "release-notes" in (tmp_path / "report" / "report.html").read_text()

@@ -87,7 +87,7 @@ def test_all_faults_come_at_once_in_the_words_of_the_shell(tmp_path):
         assert fault in told
     old = evaluated(tmp_path / "ws", "--configuration", "old_skill")
     assert "old_skill=FOLDER" in refused(*old)
-    assert "nothing was begun in" in run(*evaluated(tmp_path / "ws", "--resume")).stderr
+    assert "nothing to resume in" in run(*evaluated(tmp_path / "ws", "--resume")).stderr
     lacking = refused("run", SKILL, "--executor", "messages-api", "--dry-run")
     assert "--executor-model is not given" in lacking
 
@@ -170,7 +170,7 @@ def test_optimising_shows_the_change_and_writes_it_only_where_asked(tmp_path):
     told = done("trigger-optimise", skill, queries, *options)
     file = skill / "SKILL.md"
     assert f"description: {OLD}\n" in file.read_text()
-    for part in ("2 (chosen)", f"-description: {OLD}", "--write changes it"):
+    for part in ("2 (chosen)", f"-description: {OLD}", "give --write to change it"):
         assert part in told
     done("trigger-optimise", skill, queries, *options, "--write")
     assert 'description: "Builds a kite of paper. Use it as well for ' in file.read_text()

@@ -141,7 +141,7 @@ def test_the_sides_of_results_that_state_none_are_said_of_a_file_and_of_all_othe
         assert rates == {"with_skill": 1.0, "without_skill": 0.0}
     assert "without_skill" in (out / "report" / "benchmark.md").read_text()
     two = (*sides[:3], "without_skill")
-    assert "two sides for all files" in refused("tables", results, "--out", tmp_path / "t", *two)
+    assert "only one --configuration" in refused("tables", results, "--out", tmp_path / "t", *two)
 
 
 def test_a_library_is_shown_and_written_and_its_json_has_fields(tmp_path):
@@ -208,10 +208,10 @@ def test_the_notebooks_look_at_what_is_given_and_an_edited_one_is_kept(commands,
     result = run("lab", ws, "--to", copy)
     assert looked_at(copy, "00_start_here") == {"PATH": str(ws), "SKILL": reading.NO_SKILL}
     assert looked_at(copy, "05_run_and_grade") == {"SKILL": OURS["SKILL"]}
-    assert "lies outside of" not in result.stdout
+    assert "is outside" not in result.stdout
     assert f"PATH is {ws} in 00_start_here.ipynb, 01_load_and_look.ipynb" in result.stdout
     assert (copy / "notebooks" / "03_with_and_without.ipynb").read_text() == "mine"
-    assert "You edited 03_with_and_without.ipynb: kept as it is" in result.stdout
+    assert "You edited 03_with_and_without.ipynb: the old path stays" in result.stdout
     skill = ROOT / "data" / "release-notes"
     for given in (skill, skill / "SKILL.md"):
         run("lab", given, "--to", copy)
