@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
@@ -237,12 +236,18 @@ def _graded_expectation(row: Row) -> GradedExpectation:
     )
 
 
-def _average_scores(rows: Sequence[Row]) -> dict[str, RubricScore]:
-    """Each dimension's score, the mean over judgings, with the evidence of the first."""
-    judgings: dict[str, list[Row]] = defaultdict(list)
+def group_scores(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The judgings that gave a score, by dimension."""
+    found: dict[str, list[Row]] = {}
     for row in rows:
         if row["score"] is not None:
-            judgings[row["dimension"]].append(row)
+            found.setdefault(row["dimension"], []).append(row)
+    return found
+
+
+def _average_scores(rows: Sequence[Row]) -> dict[str, RubricScore]:
+    """Each dimension's score, the mean over judgings, with the evidence of the first."""
+    judgings = group_scores(rows)
     return {
         dimension: RubricScore(
             score=round_figure(sum(row["score"] for row in rows) / len(rows), dimension),

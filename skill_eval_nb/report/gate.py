@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
+from skill_eval_nb.stats.confounds import TOO_FEW
 from skill_eval_nb.stats.overview import compare_scopes
 from skill_eval_nb.stats.pairing import Versus, choose_baseline, likeness
 from skill_eval_nb.stats.values import (
@@ -313,7 +314,7 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
             says += f" {noun} of up to {amount} may be missed; a larger one is ruled out {sure}."
     else:
         end = CANNOT_TELL
-        short = verdict if (verdict or "").startswith("too few") else "cannot tell"
+        short = verdict if verdict in TOO_FEW else "cannot tell"
         steps = (step for step, _ in answer.next_steps)
         says = " ".join(filter(None, (says, answer.lean, *steps)))
     name = f"{metric_name(metric)} of {_name_side(row)} against {as_label(row['baseline'])}"

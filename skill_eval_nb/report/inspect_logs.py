@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from skill_eval_nb.tables import TABLES
 from skill_eval_nb.tables.columns import RUN_KEYS
 from skill_eval_nb.text import count
 
+from .document import group_scores
 from .export import Written
 from .measured import Slice, dedupe, list_slices, name_folders, safe_name
 
@@ -349,10 +350,7 @@ def _scores_of_run(part: _Part, run: Row) -> dict[str, Score]:
             },
         )
     if scores := part.rows_of("rubric_scores", run):
-        dimensions: dict[str, list[Row]] = defaultdict(list)
-        for row in scores:
-            if row["score"] is not None:
-                dimensions[row["dimension"]].append(row)
+        dimensions = group_scores(scores)
         found["rubric"] = Score(
             value={name: fmean(row["score"] for row in rows) for name, rows in dimensions.items()},
             explanation="\n".join(

@@ -372,7 +372,7 @@ def judge_again(
         done = job.result(
             left, message="\n".join(filter(None, [job.message, RESUMED if goals else ""]))
         )
-        poor = any(failure.reason.startswith(NO_MONEY) for failure in done.failed)
+        poor = any(failure.reason == NO_MONEY for failure in done.failed)
         if done.n_missing <= 0 or not (done.judged or poor):
             (home / WANTED).unlink(missing_ok=True)  # otherwise the same call judges the rest
     return done

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 DECIDED = ("helps", "hurts", "no worthwhile difference")
+TOO_FEW = ("too few runs", "too few evals")
 ERRORS_DECIDE = "unclear: errors decide"
 APART = 7
 """Days between the sides' runs from which they may have met another world."""

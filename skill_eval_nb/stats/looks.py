@@ -18,7 +18,7 @@ from skill_eval_nb.text import count, figure
 from skill_eval_nb.workspace.jobs import JobRecord, read_job
 
 from .comparison import TINY
-from .confounds import DECIDED
+from .confounds import DECIDED, TOO_FEW
 from .values import (
     EVAL,
     GROUP,
@@ -133,7 +133,7 @@ def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> pl.Data
             decides, ends = row["verdict"] in DECIDED, runs == looks[-1]
             if decides:
                 decided[key] = f"Decided at {count(runs, 'run')} a side."
-            elif (row["verdict"] or "").startswith("too few") and not ends:
+            elif row["verdict"] in TOO_FEW and not ends:
                 passed_on[key] = alpha
                 row["reason"] += " What this look has of alpha goes to the next."
             said = (runs, alpha, decides, decides or ends)
