@@ -13,6 +13,8 @@ from skill_eval_nb.grading.outputs import Content
 from skill_eval_nb.grading.search import (
     BadPattern,
     Clock,
+    OutOfTime,
+    Pattern,
     TextSearch,
     compile_pattern,
     make_terms,
@@ -152,3 +154,23 @@ def test_what_cannot_be_compiled_in_reason_ends_its_check_alone(tmp_path, patter
     assert (bad.passed, good.passed) == (None, True)
     assert "`match_regex`" in (bad.evidence or "")
     assert says in (bad.evidence or "")
+
+
+def test_what_other_threads_compute_takes_no_time_from_a_check():
+    """`regex` counts the processor time of the whole process, and may end a search too early."""
+
+    class TimedOut:
+        def __init__(self, times):
+            self.times = times
+
+        def search(self, text, start, timeout):
+            self.times -= 1
+            if self.times >= 0:
+                raise TimeoutError
+            return "found"
+
+    clock = Clock()
+    clock.start()
+    assert clock.search(Pattern("x", (), TimedOut(3)), "text") == "found"
+    with pytest.raises(OutOfTime):
+        clock.search(Pattern("x", (), TimedOut(10**9)), "text")

@@ -6,7 +6,13 @@ from scipy import stats
 
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference import Adjusted, Sides, exact_p, tango_interval, typical_values
-from skill_eval_nb.stats.verdict import SAYS, decide_verdict
+from skill_eval_nb.stats.verdict import (
+    SAYS,
+    beyond_comes_first,
+    decide_verdict,
+    sentence,
+    word_of,
+)
 from tests.stats.made import doubled_tail, every_deal, every_flip
 
 
@@ -173,9 +179,20 @@ OFF = Adjusted(0.2, 0.01, 0.01)
         (BETTER, {"metric": "time_seconds"}, "hurts", ""),
         (WORSE, {"metric": "time_seconds"}, "helps", ""),
         (BETTER, {"metric": "output_chars"}, None, "; neither more nor less of it is better."),
+        (BETTER, {"metric": "output_chars"}, None, "+0.333 characters ("),
+        (BETTER, {"metric": "cost_usd"}, "hurts", "+0.333 US$ ("),
         (BETTER, {"worth": 0.5}, "helps", ", which is less than 50 pp."),
+        (BETTER, {"worth": 1 / 3}, "helps", "+33.3 pp"),
+        (BETTER_ONCE, {"level": 0.9}, "helps", "exact p = 0.1."),
         (BETTER, {"adjusted": OFF}, "unclear", "exact p < 0.0001 (0.2 adjusted)"),
         (SAME, {}, "no worthwhile difference", "the 90 % interval lies within ±5 pp."),
+        (SAME, {"worth": compare(SAME).margin}, "no worthwhile difference", "±0.713 pp."),
+        (
+            SAME,
+            {"adjusted": OFF},
+            "no worthwhile difference",
+            "the adjusted interval lies within ±5",
+        ),
         (SAME, {"worth": 0.001}, "unclear", "beyond 0.713 pp can be ruled out (90 % interval)."),
         (MIXED, {}, "unclear", "(every run of an eval came out alike) on these 4 evals"),
         (STILL, {}, "too few runs", "(every run of an eval came out alike) on these 4 evals"),
@@ -199,6 +216,26 @@ def test_each_verdict_and_its_reason(evals, how, word, says) -> None:
     assert found == word
     assert says in reason
     assert ("less than" in reason) == ("less than" in says)
+
+
+def test_what_is_good_only_for_what_it_brings_is_said_as_more_or_less() -> None:
+    words = [word_of(word, metric) for metric in ("steps", "tokens") for word in ("helps", "hurts")]
+    assert words == [
+        "takes fewer steps",
+        "takes more steps",
+        "uses fewer tokens",
+        "uses more tokens",
+    ]
+    assert (
+        sentence("unclear", "steps", "tdd", "it")
+        == "It is unclear whether tdd takes more steps on it"
+    )
+
+
+def test_tasks_like_these_come_first_only_where_they_can_tell_more() -> None:
+    few = {"verdict": "too few runs"}
+    others = ["helps", "unclear", "too few evals"]
+    assert [beyond_comes_first(few, {"verdict": one}) for one in others] == [True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ def test_after_a_bill_above_the_worst_nothing_is_handed_out():
     part.close()
     assert (budget.spent_usd, budget.left_usd) == (pytest.approx(1.2), 0)
     assert budget.allot(0.001) is None
+    assert Budget(0.3, ONE).allot(0.1 * 3) is not None  # the last cent is there to be spent
     with pytest.raises(BudgetSpent, match="has ended"):
         part.reserve("m", million(0.1))
 
