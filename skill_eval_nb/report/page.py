@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from skill_eval_nb import charts
 from skill_eval_nb.stats.lean import NO_LEAN
-from skill_eval_nb.stats.values import HEADLINE, Model
+from skill_eval_nb.stats.values import HEADLINE, Model, check_workspace
 from skill_eval_nb.text import count
 
 from .left_out import (
@@ -94,6 +94,7 @@ def measure_iterations(
     ws: Workspace, progress: Callable[[str], object] | None = None
 ) -> list[Reported]:
     """Every iteration of a workspace, in natural order; `progress` is called before each."""
+    check_workspace(ws, "report")
     places = list_slices(ws)
     every = []
     for number, place in enumerate(places, 1):

@@ -450,7 +450,7 @@ class Job:
             self._message = _say_error(fatal)
             trace = "".join(traceback.format_exception(fatal))
         elif engine.stopping and engine.counts.total() < self._needed:
-            status, self._message = "stopped", "stopped; start the plan again to continue"
+            status, self._message = "stopped", "stopped; the same plan, or command, continues it"
         elif (lacking := engine.lacking) is not None:
             status, self._message = "partial", lacking
         else:

@@ -34,6 +34,7 @@ from typing import Any
 
 from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
 from skill_eval_nb.models.client import ON_RETRY, Retry
+from skill_eval_nb.text import count
 from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK
 from skill_eval_nb.workspace.writing import Locked, hold_lock, name_process, now
@@ -478,8 +479,8 @@ def close_interrupted(journal: Journal) -> tuple[list[str], dict[int, Launch]]:
         journal.add(INTERRUPTED, launch=number, usd=launch.usd, by=by)
         closed.append(launch.usd or 0.0)
     note = (
-        f"{len(closed)} step(s) of an earlier start were interrupted and are repeated; what they "
-        f"may have cost, ${sum(closed):.4f}, still counts"
+        f"interrupted before and repeated now: {count(len(closed), 'step')}; what was spent on "
+        f"that, at most ${sum(closed):.4f}, still counts"
     )
     return [note] if closed else [], batches
 

@@ -11,7 +11,7 @@ from inspect import signature
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from skill_eval_nb.tables.columns import TABLES, convert_like, frame_of
+from skill_eval_nb.tables.columns import TABLES, convert_like, frame_of, is_table
 from skill_eval_nb.text import did_you_mean, natural
 
 if TYPE_CHECKING:
@@ -552,10 +552,9 @@ def own_of_evals(data: Any, column: str) -> pl.DataFrame:
     Raises:
         ValueError: if there is no such column.
     """
-    import narwhals as nw
     import polars as pl
 
-    frame = nw.from_native(data, eager_only=True).to_polars() if is_table(data) else None
+    frame = in_polars(data) if is_table(data) else None
     evals = data.polars("evals") if frame is None else frame
     known = [name for name in evals.columns if name != "weight" or not _has(data, "dimension")]
     if column not in known:  # a table of scores has the weights of dimensions
@@ -615,11 +614,6 @@ def check_workspace(data: Any, statistic: str) -> None:
     if is_table(data):
         kind = type(data).__name__
         raise TypeError(f"`{statistic}` needs several tables: give a Workspace, not a {kind}.")
-
-
-def is_table(data: Any) -> bool:
-    """Whether `data` is a table, and not a `Workspace`."""
-    return not hasattr(data, "polars")
 
 
 def _has(data: Any, column: str) -> bool:

@@ -189,15 +189,16 @@ class Answer(NamedTuple):
         return f"{first.words}. {self.lean or first.reason}"
 
 
-def say_answer(suite: Row, beyond: Row, title: str = "Pass rate") -> Answer:
+def say_answer(suite: Row, beyond: Row, title: str = "") -> Answer:
     """What both rows of a comparison say.
 
     Args:
         suite: the row of `deltas` about these evals.
         beyond: that about tasks like these.
-        title: what the metric is called, as it begins a sentence.
+        title: what the metric is called, as it begins a sentence; else its name.
     """
     who = as_label(suite["configuration"], 60)
+    title = title or suite["metric"].removesuffix("_seconds").replace("_", " ").capitalize()
     if not suite["n_evals"]:
         none = Claim(suite, f"There is nothing to compare {who} with", suite["reason"])
         return Answer(suite, [none], "", [])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skill_eval_nb.text import did_you_mean
@@ -162,8 +163,8 @@ TABLES = Tables(
         ),
         _number(
             "pass_rate",
-            "passed / (passed + failed), counted from grading.json, else structural.json; "
-            "the rate itself where a tool states one",
+            "passed / (passed + failed), counted from grading.json; from structural.json where no "
+            "judge was to grade it, or the gate failed; the rate itself where a tool states one",
             "rate",
             "nothing was scored",
         ),
@@ -492,7 +493,7 @@ def frame_of(data: Any, table: str) -> pl.DataFrame:
     import narwhals as nw
     import polars as pl
 
-    if _is_workspace(data):
+    if not is_table(data):
         return data.polars(table)
     known = TABLES[table]
     types = schema(known.columns)
@@ -506,9 +507,15 @@ def frame_of(data: Any, table: str) -> pl.DataFrame:
     ).select(known.names)
 
 
-def _is_workspace(data: Any) -> bool:
-    """Whether `data` is a `Workspace`; a frame may have columns of any name."""
-    return callable(getattr(type(data), "polars", None))
+def is_table(data: Any) -> bool:
+    """Whether `data` is a table, and not a `Workspace`; a frame may have columns of any name.
+
+    Raises:
+        TypeError: for a path, which only widgets take.
+    """
+    if isinstance(data, str | PathLike):
+        raise TypeError(f"This takes what was loaded: skill_eval_nb.load({fspath(data)!r}).")
+    return not callable(getattr(type(data), "polars", None))
 
 
 def iterate_rows(table: Any) -> Iterator[dict[str, Any]]:
@@ -522,5 +529,5 @@ def convert_like(data: Any, frame: pl.DataFrame) -> Any:
     """`frame` in the kind of `data`: pandas if that is pandas, else polars."""
     import narwhals as nw
 
-    backend = data.backend if _is_workspace(data) else nw.from_native(data).implementation.value
+    backend = nw.from_native(data).implementation.value if is_table(data) else data.backend
     return to_pandas(frame) if backend == "pandas" else frame

@@ -264,7 +264,7 @@ def count_runs(catalogue: Catalogue) -> Iterator[CountedRun]:
         if entry is not None and entry is not record:
             complete_record(record, entry, problems)
         match_checks(side.checks, record, problems)
-        row = find_figures(record, side.weights, problems)
+        row = find_figures(record, side.weights, problems, is_judged=bool(side.checks))
         rate = row.pass_rate
         if entry is record:
             if record.others:

@@ -230,8 +230,14 @@ Figures = namedtuple("Figures", TABLES["runs"].names[len(RUN_KEYS) :])  # noqa: 
 """The columns of `runs` after its keys."""
 
 
-def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problems) -> Figures:
-    """The figures of a run, by the documents that were read of it and the rubric's weights."""
+def find_figures(
+    run: RunRecord, weights: Mapping[str, float], problems: Problems, *, is_judged: bool
+) -> Figures:
+    """The figures of a run, by the documents that were read of it and the rubric's weights.
+
+    Where its eval `is_judged`, checks by a program that were passed are half a result: a pass
+    rate of them alone would stand beside pass rates of the judge.
+    """
     _refuse_dimensions(run, problems)
     grading, structural = run.grading, run.structural
     judged = NOTHING
@@ -256,7 +262,8 @@ def find_figures(run: RunRecord, weights: Mapping[str, float], problems: Problem
     elif run.rate is not None:
         judged = (run.rate, None, None, None)
     costs = _run_costs(run, problems)
-    rate, passed, failed, total = checked if judged == NOTHING else judged
+    is_half = is_judged and grading is None and gate is not False
+    rate, passed, failed, total = checked if judged == NOTHING and not is_half else judged
     mean = None if status else rubric_mean(run, weights, problems)
     normalized = None if mean is None else mean / 5
     if status:

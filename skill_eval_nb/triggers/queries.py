@@ -338,7 +338,9 @@ def check_queries(queries: Iterable[Query], skill: str | None = None) -> tuple[Q
     """
     given = tuple(queries)
     if not given:
-        return (QueryDoubt("no queries", "There are no queries: write some, or draft them."),)
+        return (
+            QueryDoubt("no queries", "No queries yet: add some, import a file, or draft some."),
+        )
     found = [*_doubt_all(given, skill)]
     for should, verb in ((True, "should"), (False, "should not")):
         own = [query for query in given if query.should_trigger is should]

@@ -72,6 +72,7 @@ def test_without_a_model_there_is_a_form_that_says_so_and_can_be_run(tidy: Path,
     assert all("A program checks: Something was written" in one.why for one in found)
     unchanged = [one for one in found if "should change nothing" in one.why]
     assert unchanged == list(found[-2:])
+    assert not any(one.new[0]["structural_expectations"][0].get("critical") for one in unchanged)
     for heading in ("Tidy tables", "Empty rows", "Dates")[: n - 2]:
         assert any(heading in one.new[0]["expected_output"] for one in found)
     change = sen.improving.preview(found, tidy)

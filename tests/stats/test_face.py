@@ -76,6 +76,17 @@ def test_any_kind_of_tables_in_any_order_gets_the_same_answer_in_its_kind(
             assert row == {key: _near(value) for key, value in wanted.items()}
 
 
+def test_a_path_is_refused_with_what_loads_it() -> None:
+    for ask in (
+        stats.deltas,
+        sen.gate,
+        sen.charts.forest,
+        partial(sen.report.write_report, folder=""),
+    ):
+        with pytest.raises(TypeError, match=r"skill_eval_nb\.load\('mine'\)"):
+            ask("mine")
+
+
 def test_equal_questions_to_a_workspace_are_worked_out_once(bundled: Workspace) -> None:
     ws = Workspace.from_tables({one: bundled.polars(one) for one in TABLES}, backend="pandas")
     first = stats.deltas(ws, cluster={"late-fee": "dates"})

@@ -14,7 +14,7 @@ from bench.calibrate import pages as calibrate
 from skill_eval_nb.charts import forest
 from skill_eval_nb.report.measured import list_slices, measure
 from skill_eval_nb.stats import deltas_by_dimension
-from skill_eval_nb.stats.overview import overview, overview_by_eval
+from skill_eval_nb.stats.overview import answer_headline, overview, overview_by_eval
 from tests.charts.specs import rows_of
 from tests.checkout import ROOT
 from tests.stats.made import SIDES, Row, doubled_tail, every_deal, plain, runs_table, two_sides
@@ -35,6 +35,12 @@ def test_what_the_skill_does_take_is_still_seen_on_every_page_alike():
     assert rows["pass_rate", "suite"]["level"] == 0.95
     own = measure(ws, list_slices(ws)[0]).deltas["with_skill", "tokens"]
     assert own["reason"] == rows["tokens", "suite"]["reason"]
+
+
+def test_the_answer_calls_its_metric_by_its_name():
+    runs = [{"run_number": 1, "rubric_normalized": 0.5} | {"configuration": side} for side in SIDES]
+    [answer] = answer_headline(sen.from_table([{"eval_id": "1"} | run for run in runs]))
+    assert answer.claims[0].reason.startswith("Rubric weighted mean: 0")
 
 
 def test_evals_of_all_other_metrics_are_adjusted_together():

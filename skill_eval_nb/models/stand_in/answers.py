@@ -423,24 +423,24 @@ def draft_evals(_: StandIn, request: Mapping[str, Any]) -> dict[str, Any]:
     headings = HEADING.findall(parts["skill"]) or [name]
     evals = [
         {
-            "why": FOR[task["should_trigger"]].format(heading),
+            "why": why,
             "skill_helps": task["should_trigger"],
             "name": f"task-{at + 1}",
             "prompt": task["query"],
-            "expected_output": f"To be written: what a good answer looks like ({heading}).",
+            "expected_output": f"To be written: what a good answer looks like. {why}",
             "files": [],
-            "checks": [ANY_OUTPUT],
+            "checks": [ANY_OUTPUT | {"critical": task["should_trigger"]}],
             "judged": ["All that was asked for is there"],
         }
         for at, task in enumerate(tasks)
-        for heading in [headings[at % len(headings)]]
+        for why in [FOR[task["should_trigger"]].format(headings[at % len(headings)])]
     ]
     anchors = {"anchor_1": "Of no use.", "anchor_3": "Of some use.", "anchor_5": "Ready for use."}
     useful = {"name": "usefulness", "description": f"What {name} is for is reached.", "weight": 1.0}
     return {"rubric": [useful | anchors], "evals": evals}
 
 
-ANY_OUTPUT = {"type": "file_count", "description": "Something was written", "critical": True}
+ANY_OUTPUT = {"type": "file_count", "description": "Something was written"}
 ANY_OUTPUT |= {"pattern": "*", "count": 1, "operator": ">="}
 
 

@@ -200,13 +200,11 @@ def queries_view(grid: Grid, doubts: Sequence[QueryDoubt], *, keep: str, page: s
         button("Add a query", ("add_row",), key="add", leads=True),
         back if grid.taken_out is not None else None,
     ]
-    nothing = notice("No queries yet: add some, import a file, or draft some.")
     return h(
         "div",
         [notice(doubt.message) for doubt in doubts if len(doubt.queries) not in BESIDE],
         h("p", _count_queries(grid)),
         table(heads, body, label="the queries", look=look, cls="sen-trig-grid") if body else None,
-        None if grid.rows else nothing,
         h("div", ways, cls="sen-row"),
     )
 
