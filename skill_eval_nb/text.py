@@ -26,10 +26,10 @@ expects; and what turns the order of all that follows on a line."""
 
 
 @lru_cache(4096)
-def natural(name: str) -> tuple[object, ...]:
+def natural_key(name: str) -> tuple[object, ...]:
     """A sorting key that reads digits as numbers.
 
-    >>> sorted(["iteration-10", "iteration-9", "iteration-9b"], key=natural)
+    >>> sorted(["iteration-10", "iteration-9", "iteration-9b"], key=natural_key)
     ['iteration-9', 'iteration-9b', 'iteration-10']
     """
     pieces = re.split(r"([0-9]+)", name)
@@ -50,10 +50,10 @@ def make_visible(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def brief(text: object, most: int = 40) -> str:
+def clip(text: object, most: int = 40) -> str:
     r"""Text from a file as a part of one line: nothing invisible, cut if it is long.
 
-    >>> brief("two\n lines\u202e"), brief("far too long", most=7)
+    >>> clip("two\n lines\u202e"), clip("far too long", most=7)
     ('two lines', 'far to…')
     """
     line = str(text)
@@ -76,7 +76,7 @@ def as_label(name: object, most: int = 90) -> str:
     >>> as_label("with_skill"), as_label("\t")
     ('with_skill', '(no name)')
     """
-    return brief(name, most) or "(no name)"
+    return clip(name, most) or "(no name)"
 
 
 def in_quotes(text: object, most: int = 80) -> str:
@@ -155,10 +155,10 @@ def pluralize(noun: str, number: int) -> str:
     return f"{noun[:-1]}ies" if ends else f"{noun}es" if noun.endswith("ss") else f"{noun}s"
 
 
-def tied(number: int, noun: str) -> str:
+def tie(number: int, noun: str) -> str:
     r"""A number of things, kept on one line.
 
-    >>> tied(3, "run")
+    >>> tie(3, "run")
     '3\xa0runs'
     """
     return count(number, noun, TIE)
@@ -173,10 +173,10 @@ def lower_first(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
 
 
-def figure(value: float) -> str:
+def format_figure(value: float) -> str:
     """A figure in a sentence, to three digits.
 
-    >>> figure(0.04567), figure(12345.6), figure(-2)
+    >>> format_figure(0.04567), format_figure(12345.6), format_figure(-2)
     ('0.0457', '12,346', '−2')
     """
     written = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -191,7 +191,7 @@ def with_sign(value: float) -> str:
     """
     if abs(value) < NOTHING:
         return "0"
-    return f"+{figure(value)}" if value > 0 else figure(value)
+    return f"+{format_figure(value)}" if value > 0 else format_figure(value)
 
 
 def percent(rate: float | None) -> str:

@@ -12,7 +12,7 @@ from skill_eval_nb import text as module
 from skill_eval_nb.stats.verdict import in_words
 from skill_eval_nb.text import (
     as_label,
-    brief,
+    clip,
     compare_lines,
     compare_texts,
     count,
@@ -27,21 +27,21 @@ figures = st.floats(1e-6, 1e9)
 
 @given(st.text(), st.integers(2, 60))
 def test_any_text_becomes_a_part_of_one_line(text: str, most: int) -> None:
-    line = brief(text, most)
+    line = clip(text, most)
     assert len(line) <= most
     kinds = {category(one) for one in line if one not in "\u200c\u200d"}  # joiners of scripts
     assert not kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     assert line == " ".join(line.split(" ")).strip()
     assert "  " not in line
-    assert brief(line, most) == line  # what fits is left alone
-    assert line.endswith("…") or line == brief(text, len(text) + 1)
+    assert clip(line, most) == line  # what fits is left alone
+    assert line.endswith("…") or line == clip(text, len(text) + 1)
 
 
 def test_what_is_no_text_and_what_is_nothing() -> None:
-    assert (brief(None), brief(12), brief(" \t\n")) == ("None", "12", "")
+    assert (clip(None), clip(12), clip(" \t\n")) == ("None", "12", "")
     assert in_quotes("\u202ea\x00b\nc") == "‘a b c’"
     assert {as_label(name) for name in ("", " ", "\n", "\u200b", "\ufeff")} == {"(no name)"}
-    assert brief("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"  # as the script needs it
+    assert clip("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"  # as the script needs it
 
 
 NOTHING = {"pass_rate": "0 pp", "time_seconds": "0 s", "cost_usd": "0 US$"}

@@ -19,8 +19,8 @@ from skill_eval_nb.stats.expectations import (
     SEPARATES,
 )
 from skill_eval_nb.stats.pairing import choose_baseline
-from skill_eval_nb.stats.values import ENDS, GROUP, natural, rows_of_runs
-from skill_eval_nb.text import TIE, as_label, brief, some, tied
+from skill_eval_nb.stats.values import ENDS, GROUP, natural_key, rows_of_runs
+from skill_eval_nb.text import TIE, as_label, clip, some, tie
 
 from .. import stats
 from .metrics import metric
@@ -120,7 +120,7 @@ def _describe_cell(row: Row, configuration: str) -> Row:
     """A cell, and what its tooltip says; dashed where verdicts are missing."""
     cell = row["cells"][configuration]
     outcome = {True: "passed", False: "failed", None: "not scored"}[cell["passed"]]
-    evidence = brief(cell["evidence"] or "none stated", TOOLTIP)
+    evidence = clip(cell["evidence"] or "none stated", TOOLTIP)
     share = share_of(cell)
     verdicts = f"{cell['passes']}/{cell['scored']}" if cell["scored"] else "–"
     return {
@@ -341,7 +341,7 @@ def discrimination(
         if max(own.height for *_, own in compared) > MOST
         else "A dot is an expectation; dots with the same values are spread around it.",
         "The place shows which way it leans, the colour what is proven.",
-        f"{tied(lacking, 'more expectation')} scored on one side only." if lacking else "",
+        f"{tie(lacking, 'more expectation')} scored on one side only." if lacking else "",
     ]
     names = {(who, other) for _, who, other, _ in compared}
     return finish(stack_charts(squares), _discrimination_answer(shown, sorted(names)), notes)
@@ -354,7 +354,7 @@ def _expectation_dots(found: pl.DataFrame) -> list[Row]:
             "x": row["baseline_pass_rate"],
             "y": row["pass_rate"],
             "class": row["class"],
-            "expectation": brief(row["text"], TOOLTIP) or "(no text)",
+            "expectation": clip(row["text"], TOOLTIP) or "(no text)",
             "eval": some([as_label(name, 40) for name in row["evals"]], EVALS),
             "own": _count_passes(row, ""),
             "other": _count_passes(row, "_baseline"),
@@ -369,7 +369,7 @@ def _expectation_dots(found: pl.DataFrame) -> list[Row]:
 
 def _count_passes(row: Row, end: str) -> str:
     passed, failed = row[f"n_passed{end}"], row[f"n_failed{end}"]
-    return f"{passed:,} of {tied(passed + failed, 'run')}"
+    return f"{passed:,} of {tie(passed + failed, 'run')}"
 
 
 def _format_p(row: Row) -> str:
@@ -381,13 +381,13 @@ def _format_p(row: Row) -> str:
 def _discrimination_answer(found: pl.DataFrame, names: Sequence[tuple[str, str]]) -> str:
     """How many expectations tell the sides apart, and how many cannot."""
     classes = Counter(found["class"])
-    who, other = map(brief, names[0]) if len(names) == 1 else ("the skill's side", "the baseline")
+    who, other = map(clip, names[0]) if len(names) == 1 else ("the skill's side", "the baseline")
     both = (
         int(found.select(f"n_passed{end}", f"n_failed{end}").sum().sum_horizontal().item())
         for end in ENDS
     )
     n = n_of(*both, noun="verdict")
-    better, worse, every = classes[SEPARATES], classes[HURTS], tied(found.height, "expectation")
+    better, worse, every = classes[SEPARATES], classes[HURTS], tie(found.height, "expectation")
     more = f"{better:,} of {every} pass more often in {who} than in {other} beyond chance"
     always = classes[PASSES] + classes[FAILS]
     silent = f"; {always:,} always pass or always fail" if always else ""
@@ -420,7 +420,7 @@ def expectation_matrix(ws: Any, iteration: str | Sequence[str] | None = None) ->
         return draw_nothing("No expectations", why_none(ws, "graded expectation", iteration))
     every = [row for part in parts for row in _matrix_rows(part, _count_cells(part.rows(checks)))]
     rows = _most_different(every)
-    few = f"The {len(rows)} of {tied(len(every), 'expectation')} that differ most are shown."
+    few = f"The {len(rows)} of {tie(len(every), 'expectation')} that differ most are shown."
     notes = [
         *said,
         few if len(rows) < len(every) else "",
@@ -464,9 +464,9 @@ def _matrix_rows(part: Part, cells: pl.DataFrame) -> list[Row]:
         rows.append(
             {
                 "heading": f"{part.heading} · {label}" if part.heading else label,
-                "order": (natural(number), natural(name)),
+                "order": (natural_key(number), natural_key(name)),
                 "text": as_label(text, TOOLTIP),
-                "layer": brief(layer, TOOLTIP),
+                "layer": clip(layer, TOOLTIP),
                 "cells": marks,
                 "passed": sum(cell["passes"] for cell in marks.values()),
                 "scored": sum(cell["scored"] for cell in marks.values()),
@@ -493,8 +493,8 @@ def _answer_verdicts(rows: Rows) -> str:
     """
     scored = [row for row in rows if row["scored"]]
     if not scored:
-        return f"None of {tied(len(rows), 'expectation')} has been scored"
+        return f"None of {tie(len(rows), 'expectation')} has been scored"
     always = sum(row["passed"] == row["scored"] for row in scored)
     never = sum(row["passed"] == 0 for row in scored)
     n = n_of(sum(row["scored"] for row in scored), noun="verdict")
-    return f"{always} of {tied(len(scored), 'expectation')} always pass, {never} never ({n})"
+    return f"{always} of {tie(len(scored), 'expectation')} always pass, {never} never ({n})"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.pairing import side_key
 from skill_eval_nb.stats.plan import AS_IT_WAS, LEVERS
 from skill_eval_nb.stats.values import GROUP, MODEL, RUN, runs_of, values_of
 from skill_eval_nb.stats.verdict import in_words
-from skill_eval_nb.text import TIE, as_label, brief, dollars, duration, some, tied
+from skill_eval_nb.text import TIE, as_label, clip, dollars, duration, some, tie
 
 from .. import stats
 from .metrics import Metric
@@ -243,7 +243,7 @@ def _say_gain(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], meant:
     rows = runs.group_by("configuration").agg(figures).to_dicts()
     means = {row["configuration"]: row for row in rows}
     if gain is None or not {gain["configuration"], gain["baseline"]} <= means.keys():
-        own = means[min(means, key=side)]
+        own = means[min(means, key=side_key)]
         paid = [metric_of(cost).text(own[cost]) for cost in costs if own[cost] is not None]
         at = f" at {some(paid, 99)} a run" if paid else ""
         who, much = as_label(own["configuration"], 40), meant.figure(own["value"])
@@ -275,7 +275,7 @@ def answer_bargains(gains: Sequence[Row | None], meant: Metric) -> str:
     paired = [gain for gain in gains if gain]
     above = sum(gain["estimate"] > 0 for gain in paired)
     n = n_of(*(sum(gain[side] for gain in paired) for side in ("n_runs", "n_runs_baseline")))
-    every = tied(len(paired), "comparison")
+    every = tie(len(paired), "comparison")
     return f"{meant.title} is above the baseline in {above} of {every} ({n})"
 
 
@@ -304,7 +304,7 @@ def choose_price(rows: Rows) -> Paid:
         return Paid("price_usd", "price (US$)", dollars)
     if rows[0]["seconds"] is None:
         what = "runs and judging" if plans_judgings(rows) else "run"
-        return Paid("calls", f"{what}s a side (number)", lambda number: tied(round(number), what))
+        return Paid("calls", f"{what}s a side (number)", lambda number: tie(round(number), what))
     return Paid("seconds", "time, one run after the other (min)", duration, 60)
 
 
@@ -347,7 +347,7 @@ def planned_levers(rows: Rows) -> Sequence[str]:
 
 def describe_design(row: Row, levers: Sequence[str] = LEVERS) -> str:
     """The design in words."""
-    return " × ".join(tied(row[NUMBERS[lever]], lever.removesuffix("s")) for lever in levers)
+    return " × ".join(tie(row[NUMBERS[lever]], lever.removesuffix("s")) for lever in levers)
 
 
 def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
@@ -369,7 +369,7 @@ def _say_basis(rows: Rows) -> str:
     if base["baseline"]:
         who[0] += f" against {as_label(base['baseline'], 40)}"
     run = next((row for row in rows if row["changed"] == AS_IT_WAS), base)
-    n = f"n{TIE}={TIE}{tied(run['n_evals'], 'eval')} × {tied(run['n_runs'], 'run')}"
+    n = f"n{TIE}={TIE}{tie(run['n_evals'], 'eval')} × {tie(run['n_runs'], 'run')}"
     parts = [*who, n] if who else ["assumed variances"]
     return f"({', '.join(parts)})"
 
@@ -443,10 +443,10 @@ def plan_curve(
     if len(plans) == 1:
         rows = plans[0]
         sharp, cost = choose_sharpness(rows), choose_price(rows)
-        notes += [purchases(rows, sharp, cost), brief(rows[0]["note"].partition(". ")[2], TOOLTIP)]
+        notes += [purchases(rows, sharp, cost), clip(rows[0]["note"].partition(". ")[2], TOOLTIP)]
         return finish(_draw_plan(rows, ""), answer_plan(rows, sharp, cost), notes)
     panels = [_draw_plan(rows, _plan_heading(rows[0], parts)) for rows in plans[:PANELS]]
-    reach = f"{sum(rows[0]['chosen'] for rows in plans)} of {tied(len(plans), 'plan')} reach"
+    reach = f"{sum(rows[0]['chosen'] for rows in plans)} of {tie(len(plans), 'plan')} reach"
     return finish(stack_charts(panels), f"{reach} what is wanted within the limits", notes)
 
 

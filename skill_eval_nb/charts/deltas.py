@@ -21,7 +21,7 @@ from skill_eval_nb.stats.values import (
     none_stated,
 )
 from skill_eval_nb.stats.verdict import TASKS, sentence, these_evals, word_of
-from skill_eval_nb.text import as_label, brief, in_quotes, p_value, some, tied
+from skill_eval_nb.text import as_label, clip, in_quotes, p_value, some, tie
 
 from .. import stats
 from .metrics import Metric
@@ -113,7 +113,7 @@ def deltas(
     notes = [
         *said,
         "A side is the mean of its runs; the line has the colour of the better side.",
-        f"{tied(left, 'more eval')} with smaller deltas." if left else "",
+        f"{tie(left, 'more eval')} with smaller deltas." if left else "",
         _list_unpaired([row for part in parts for row in part.rows(unpaired).to_dicts()]),
         not_compared(every, parts),
     ]
@@ -152,14 +152,14 @@ def _deltas_heading(part: Part, comparison: Row, meant: Metric) -> str:
     """What stands above a comparison if there are several."""
     sides = part.heading_of(comparison["configuration"], comparison["baseline"])
     mean = meant.difference(comparison["estimate"])
-    return f"{sides}: {mean} over {tied(comparison['n_evals'], 'eval')}"
+    return f"{sides}: {mean} over {tie(comparison['n_evals'], 'eval')}"
 
 
 def _list_unpaired(rows: Rows) -> str:
     """Which evals lack a side, and why."""
     if not rows:
         return ""
-    named = [f"{in_quotes(row['eval_name'], 40)} ({brief(row['reason'], TOOLTIP)})" for row in rows]
+    named = [f"{in_quotes(row['eval_name'], 40)} ({clip(row['reason'], TOOLTIP)})" for row in rows]
     return f"Not paired: {some(named, NAMED)}."
 
 
@@ -219,7 +219,7 @@ def answer_deltas(comparisons: Rows, estimates: Sequence[float], meant: Metric) 
     above = sum(estimate > 0 for estimate in estimates)
     below = sum(estimate < 0 for estimate in estimates)
     where, often = ("above", above) if above >= below else ("below", below)
-    every = tied(len(estimates), "eval")
+    every = tie(len(estimates), "eval")
     n = n_of(*(sum(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
     if len(comparisons) > 1:
         several = f"{often:,} of {every} in {len(comparisons)} comparisons ({n})"
@@ -334,7 +334,7 @@ def forest(
         f"p of the {by}s allows for their number.",
         DASHED if any(row["lean_low"] is not None for row in rows) else "",
         "Arrow: the interval continues." if any(_cut_rows(rows, _axis_domain(rows, meant))) else "",
-        f"{tied(left, 'more eval')} with smaller deltas." if left else "",
+        f"{tie(left, 'more eval')} with smaller deltas." if left else "",
         not_compared(whole, parts) if by == "eval" else "",
         OFFLINE if any(row["stand_in"] for row in every) else "",
     ]
@@ -369,7 +369,7 @@ def _with_evals(
 ) -> list[Row]:
     """A comparison, then its evals with the largest deltas, from above to below the baseline."""
     evals = list_largest(by_eval, row, most)
-    whole = forest_row(row, f"All {tied(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
+    whole = forest_row(row, f"All {tie(row['n_evals'], 'eval')}", heading, meant) | {"all": True}
     return [whole, *(forest_row(eval_, eval_["eval_name"], heading, meant) for eval_ in evals)]
 
 
@@ -521,7 +521,7 @@ def answer_forests(comparisons: Rows, what: str, about: str) -> str:
     n = n_of(*(max(row[side] for row in comparisons) for side in ("n_runs", "n_runs_baseline")))
     who = {as_label(row["configuration"], 40) for row in comparisons}
     subject = who.pop() if len(who) == 1 else "the skill"
-    every = tied(len(comparisons), what)
+    every = tie(len(comparisons), what)
     better, worse = (word_of(word, comparisons[0]["metric"]) for word in ("helps", "hurts"))
     text = f"{about}{subject} {better} in {helps} of {every}, {worse} in {hurts} ({n}, {where})"
     return text[0].upper() + text[1:] if subject == "the skill" else text

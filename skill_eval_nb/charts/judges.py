@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import agreement
 from skill_eval_nb.stats.agreement import HUMAN, ITSELF, JUDGE, KEYS, KINDS, Raters, pair_raters
-from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.pairing import side_key
 from skill_eval_nb.stats.values import GROUP, no_such
 from skill_eval_nb.stats.variance import ROUGH
-from skill_eval_nb.text import MINUS, MISSING, TIE, as_label, brief, in_quotes, some, tied
+from skill_eval_nb.text import MINUS, MISSING, TIE, as_label, clip, in_quotes, some, tie
 
 from .. import stats
 from .metrics import metric as metric_of
@@ -77,7 +77,7 @@ def say_main_sources(lanes: Rows) -> str:
     own = _first_sides(lanes)
     who = {lane["configuration"] for lane in own}
     sizes = [max(numbers) for numbers in zip(*(lane["sizes"] for lane in own), strict=False)]
-    n = ", ".join(map(tied, sizes, ("eval", "run", "judging")))
+    n = ", ".join(map(tie, sizes, ("eval", "run", "judging")))
     n = f"n{TIE}={TIE}{n}"
     behind = f"({as_label(who.pop(), 40)}, {n})" if len(who) == 1 else f"({n})"
     if all(len(lane["parts"]) == 1 for lane in own):
@@ -98,7 +98,7 @@ def _first_sides(lanes: Rows) -> list[Row]:
     names: dict[str, set[str]] = {}
     for row in lanes:
         names.setdefault(row["heading"], set()).add(row["configuration"])
-    first = {heading: min(own, key=side) for heading, own in names.items()}
+    first = {heading: min(own, key=side_key) for heading, own in names.items()}
     return [lane for lane in lanes if lane["configuration"] == first[lane["heading"]]]
 
 
@@ -114,7 +114,7 @@ def rough_note(lanes: Rows) -> str:
     has_evals = any("eval" in lane["parts"] for lane in lanes)
     if fewest >= ROUGH or not has_evals:
         return ""
-    return f"With {tied(fewest, 'eval')}, what lies between evals is a rough guess."
+    return f"With {tie(fewest, 'eval')}, what lies between evals is a rough guess."
 
 
 PLOT, WIDEST, GAP = 480, 300, 30
@@ -159,7 +159,7 @@ def variance_components(
         "Bars are shares of the variance of one score, lines their 95% intervals;",
         "SD is the standard deviation of one score.",
         rough_note(sides),
-        f"{tied(left, 'more row')} with a smaller SD." if left else "",
+        f"{tie(left, 'more row')} with a smaller SD." if left else "",
     ]
     shown = [lane["configuration"] for lane in sides]
     shades = colours(found["configuration"], baselines(found), shown)
@@ -173,7 +173,7 @@ def _lane_rows(part: Part, known: pl.DataFrame) -> list[Row]:
     spread: dict[str, float] = defaultdict(float)
     for row in rows:
         spread[row["group"]] = max(spread[row["group"]], row["SD"])
-    rows.sort(key=lambda row: (-spread[row["group"]], row["group"], side(row["configuration"])))
+    rows.sort(key=lambda row: (-spread[row["group"]], row["group"], side_key(row["configuration"])))
     return rows
 
 
@@ -226,7 +226,7 @@ def _component_layers(component: str, placed: Rows, shades: dict[str, str]) -> l
             "low": row["share_low"],
             "high": row["share_high"],
             "sd": row["variance"] ** 0.5,
-            "note": brief(row["note"] or "", TOOLTIP),
+            "note": clip(row["note"] or "", TOOLTIP),
             "row": lane["row"],
         }
         for lane in placed
@@ -337,7 +337,7 @@ def _list_measures(row: Row, pairs: Array) -> list[str]:
             f"{name} {MISSING if figure is None else f'{figure:.2f}'.replace('-', MINUS)}"
             for name, figure in figures.items()
         ),
-        f"n = {tied(len(pairs), 'pair')} of {tied(row['n_repeated'], 'output')}",
+        f"n = {tie(len(pairs), 'pair')} of {tie(row['n_repeated'], 'output')}",
     ]
 
 
@@ -395,7 +395,7 @@ def judge_confusion(
         *said,
         "A number counts pairs of scores of the same output; on the diagonal both are equal.",
         *caveats(np.concatenate(mine).ravel()),
-        f"{tied(left, 'more panel')} with more agreement." if left else "",
+        f"{tie(left, 'more panel')} with more agreement." if left else "",
     ]
     return finish(draw_confusions(shown, mine), _say_agreement(shown), notes)
 

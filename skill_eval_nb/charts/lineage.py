@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import summarize
-from skill_eval_nb.stats.pairing import side
+from skill_eval_nb.stats.pairing import side_key
 from skill_eval_nb.stats.values import cast_columns, keep_finite, order_iterations, runs_of
 from skill_eval_nb.tables import TABLES, Workspace
-from skill_eval_nb.text import TIE, as_label, brief, in_quotes, tied
+from skill_eval_nb.text import TIE, as_label, clip, in_quotes, tie
 
 from .metrics import Metric, metric
 from .pick import SUITE, Part, as_polars, model_keys, part_by, why_none
@@ -114,7 +114,7 @@ def _answer_by_metric(parts: Sequence[Rows]) -> str:
     lines: list[Rows] = []
     for own in parts:
         mine = [row for row in own if row["metric"] == column]
-        first = min((row["configuration"] for row in mine), key=side, default=None)
+        first = min((row["configuration"] for row in mine), key=side_key, default=None)
         lines.append([row for row in mine if row["configuration"] == first])
     return answer_iterations([line for line in lines if line], metric(column))
 
@@ -183,10 +183,10 @@ def answer_iterations(lines: Sequence[Rows], meant: Metric) -> str:
     n = n_of(sum(line[-1]["n"] for line in lines))
     long = [line for line in lines if len(line) > 1]
     if not long:
-        return f"{tied(len(lines), 'panel')} with a {meant.name} in one iteration each ({n})"
+        return f"{tie(len(lines), 'panel')} with a {meant.name} in one iteration each ({n})"
     rising = sum(line[-1]["mean"] > line[0]["mean"] for line in long)
     return (
-        f"The {meant.name} rises in {rising} of {tied(len(long), 'panel')} from the first "
+        f"The {meant.name} rises in {rising} of {tie(len(long), 'panel')} from the first "
         f"to the last iteration ({n} in the last)"
     )
 
@@ -259,8 +259,8 @@ def _version_row(row: Row, names: set[str]) -> Row:
         "n_runs": row["n_runs"],
         "n": "" if row["n_runs"] is None else f"n {row['n_runs']:,}",
         "difference": "" if estimate is None else meant.difference(estimate),
-        "changed": brief(row["what_changed"] or "not known", LETTERS),
-        "reason": brief(row["reason"] or "not known", 2 * LETTERS),
+        "changed": clip(row["what_changed"] or "not known", LETTERS),
+        "reason": clip(row["reason"] or "not known", 2 * LETTERS),
         "metric": row["metric"],
     }
 
@@ -269,15 +269,15 @@ def answer_versions(parts: Sequence[Rows]) -> str:
     """Which version is the best, and how it came to be that. Parts are what `drawn_of` gives."""
     if len(parts) > 1:
         won = sum(any(row["best"] and row["result"] == "won" for row in rows) for rows in parts)
-        return f"A version that won is the best in {won} of {tied(len(parts), 'skill')}"
+        return f"A version that won is the best in {won} of {tie(len(parts), 'skill')}"
     rows = parts[0]
     best = next((row for row in rows if row["best"]), None)
     if best is None:
-        return f"No best version is named among {tied(len(rows), 'version')}"
+        return f"No best version is named among {tie(len(rows), 'version')}"
     runs = best["n_runs"]
-    n = "" if runs is None else f" ({n_of(runs)} of {tied(best['n_evals'] or 0, 'eval')})"
+    n = "" if runs is None else f" ({n_of(runs)} of {tie(best['n_evals'] or 0, 'eval')})"
     figure = f"{metric(best['metric']).name} {best['mean']}{n}"
-    name, of = in_quotes(best["version"], 40), tied(len(rows), "version")
+    name, of = in_quotes(best["version"], 40), tie(len(rows), "version")
     over = f"{best['difference']} against {in_quotes(best['parent'], 40)}, "
     return f"{name} is the best of {of}: {over if best['difference'] else ''}{figure}"
 
@@ -352,7 +352,7 @@ def _version_panel(part: Part, rows: Rows) -> ChartType:
     )
     figures = [
         {name: row[name] for name in ("version", "iteration", "changed", "x")}
-        | {"line": UNDER[name], "text": brief(str(row[name]), 22)}
+        | {"line": UNDER[name], "text": clip(str(row[name]), 22)}
         for name in UNDER
         if any(row[name] for row in placed)
         for row in placed

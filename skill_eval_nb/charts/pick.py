@@ -6,9 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from skill_eval_nb.stats.values import GROUP, ITERATION, MODEL, natural, no_such, order_iterations
+from skill_eval_nb.stats.values import (
+    GROUP,
+    ITERATION,
+    MODEL,
+    natural_key,
+    no_such,
+    order_iterations,
+)
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import as_label, brief, count, in_quotes
+from skill_eval_nb.text import as_label, clip, count, in_quotes
 from skill_eval_nb.workspace.folders import NO_ITERATION
 
 from .theme import TOOLTIP
@@ -69,7 +76,7 @@ def pick_parts(
     """
     import polars as pl
 
-    names = sorted(frame["iteration"].unique(), key=natural)
+    names = sorted(frame["iteration"].unique(), key=natural_key)
     note = ""
     if iteration is None:
         frame = _last_iterations(frame, _known_runs(ws))
@@ -110,7 +117,7 @@ def not_compared(deltas: pl.DataFrame, parts: Sequence[Part]) -> str:
     shown = pl.DataFrame([{key: dict(part.keys)[key] for key in ITERATION} for part in parts])
     without = deltas.filter(pl.col("estimate").is_null()).join(shown, on=ITERATION, how="semi")
     reasons = without["reason"].unique(maintain_order=True)
-    return " ".join(brief(reason, TOOLTIP) for reason in reasons)
+    return " ".join(clip(reason, TOOLTIP) for reason in reasons)
 
 
 def why_none(
@@ -122,7 +129,7 @@ def why_none(
     """Why there is nothing to draw: the reasons, else what runs lack, or that there are none."""
     import polars as pl
 
-    told = [brief(reason, 200).removesuffix(".") for reason in dict.fromkeys(reasons) if reason]
+    told = [clip(reason, 200).removesuffix(".") for reason in dict.fromkeys(reasons) if reason]
     if told:
         return " ".join(f"{reason[0].upper()}{reason[1:]}." for reason in told[:REASONS])
     article = "an" if what[0] in "aeiou" else "a"
@@ -150,7 +157,7 @@ def part_by(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[tuple[Part, ...],
     Headings name only the keys that differ. Above PARTS parts, those with most rows stay.
     """
     sizes = frame.group_by(keys).len().rows()
-    order = sorted(sizes, key=lambda row: [natural(name) for name in row[:-1]])
+    order = sorted(sizes, key=lambda row: [natural_key(name) for name in row[:-1]])
     most = sorted(order, key=lambda row: -row[-1])[:PARTS]
     shown = [dict(zip(keys, row[:-1], strict=True)) for row in order if row in most]
     alone = len(shown) == 1

@@ -9,9 +9,16 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.stats import deltas_by_dimension, summarize
-from skill_eval_nb.stats.pairing import side
-from skill_eval_nb.stats.values import GROUP, RUBRIC, judged_scores, natural, scores_of
-from skill_eval_nb.text import as_label, brief, in_quotes, tied
+from skill_eval_nb.stats.pairing import side_key
+from skill_eval_nb.stats.values import (
+    GROUP,
+    RUBRIC,
+    judged_scores,
+    natural_key,
+    scores_of,
+    sort_rows,
+)
+from skill_eval_nb.text import as_label, clip, in_quotes, tie
 
 from .metrics import Metric
 from .pick import Part, as_polars, first_of, pick_parts, why_none
@@ -108,7 +115,7 @@ def caveats(scores: Array) -> list[str]:
     between = bool((near[~np.isnan(near)] != scores[~np.isnan(near)]).any())
     return [
         *(["A score between two whole ones counts as the nearest."] if between else []),
-        *([f"{tied(outside, 'score')} outside {LOW}–{HIGH} not shown."] if outside else []),
+        *([f"{tie(outside, 'score')} outside {LOW}–{HIGH} not shown."] if outside else []),
     ]
 
 
@@ -156,7 +163,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
         *said,
         "A dot counts the runs of about the same score." if crowded else "A dot is a run.",
         "A run's score is the mean over its judgings. Bars are the means of the runs, n the runs.",
-        f"{tied(left, 'more dimension')} with smaller differences." if left else "",
+        f"{tie(left, 'more dimension')} with smaller differences." if left else "",
     ]
     shown = [side["configuration"] for side in sides]
     shades = colours(runs["configuration"], baselines(runs), shown)
@@ -194,7 +201,7 @@ def _lane_dots(runs: pl.DataFrame) -> list[Row]:
             "eval": as_label(run["eval_name"]),
             "run": run["run_number"],
             "judgings": run["judgings"],
-            "evidence": brief(run["evidence"] or "none stated", TOOLTIP),
+            "evidence": clip(run["evidence"] or "none stated", TOOLTIP),
         }
         for run in runs.sort("value", "eval_name", "run_number").iter_rows(named=True)
     ]
@@ -215,7 +222,7 @@ def _lane_figures(ws: Any) -> pl.DataFrame:
 def _dimension_lanes(part: Part, figures: pl.DataFrame) -> list[list[Row]]:
     """The lanes of each dimension of a part, from top to bottom."""
     of_metric: dict[str, list[Row]] = {}
-    for row in sorted(part.rows(figures).to_dicts(), key=lambda row: side(row["configuration"])):
+    for row in sort_rows(part.rows(figures), configuration=side_key).to_dicts():
         metric, label = row["metric"], as_label(row["metric"].removeprefix(RUBRIC))
         lane = row | {"heading": part.heading, "group": metric, "label": label}
         of_metric.setdefault(metric, []).append(lane)
@@ -225,7 +232,7 @@ def _dimension_lanes(part: Part, figures: pl.DataFrame) -> list[list[Row]]:
 def _rank_by_delta(lanes: Rows) -> tuple[Any, ...]:
     """Sorts dimensions: the largest delta first, else the largest spread."""
     delta = max(abs(row["estimate"] or 0) for row in lanes)
-    return -delta, -max(row["stddev"] or 0 for row in lanes), natural(lanes[0]["group"])
+    return -delta, -max(row["stddev"] or 0 for row in lanes), natural_key(lanes[0]["group"])
 
 
 def _dimensions_drawn(sides: Rows, dots: Sequence[Rows], shades: dict[str, str]) -> ChartType:
@@ -331,7 +338,7 @@ def score_distributions(ws: Any, iteration: str | Sequence[str] | None = None) -
         *said,
         "A bar is the share of the judgings that give the score; n counts the judgings.",
         *caveats(scores),
-        f"{tied(left, 'more dimension')} with fewer scores of {HIGH}." if left else "",
+        f"{tie(left, 'more dimension')} with fewer scores of {HIGH}." if left else "",
     ]
     return finish(_scores_drawn(lanes, shades), _say_ceiling(lanes), notes)
 
@@ -353,11 +360,11 @@ def _score_lanes(part: Part, counted: pl.DataFrame) -> list[Row]:
             "heading": part.heading,
             "group": name,
             "label": as_label(name),
-            "rows": sorted(frame.to_dicts(), key=lambda row: side(row["configuration"])),
+            "rows": sort_rows(frame, configuration=side_key).to_dicts(),
         }
         for (name,), frame in own.items()
     ]
-    lanes.sort(key=lambda lane: (-max(map(_top_share, lane["rows"])), natural(lane["group"])))
+    lanes.sort(key=lambda lane: (-max(map(_top_share, lane["rows"])), natural_key(lane["group"])))
     return lanes
 
 
@@ -454,7 +461,7 @@ def answer_rubric_dimensions(lanes: Rows) -> str:
         most = ", where its runs differ most" if top["stddev"] else ""
         return f"{who} has a mean of {top['mean']:.2f} on {name}{where}{most} ({n_of(top['n'])})"
     other = as_label(top["baseline"], 40)
-    n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {tied(top['n_evals'], 'eval')}"
+    n = f"{n_of(top['n_runs'], top['n_runs_baseline'])} of {tie(top['n_evals'], 'eval')}"
     if SCORE.difference(top["estimate"]) == "0.00":
         return f"{who} and {other} score alike on every dimension ({n})"
     than = "above" if top["estimate"] > 0 else "below"

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.stats.pairing import choose_baseline, side
-from skill_eval_nb.text import TIE, as_label, brief, tied
+from skill_eval_nb.stats.pairing import choose_baseline, side_key
+from skill_eval_nb.text import TIE, as_label, clip, tie
 
 from .metrics import Metric
 
@@ -35,7 +35,7 @@ def n_of(*numbers: int, noun: str = "run") -> str:
     ('n = 15 and 14 runs', 'n = 1 run')
     """
     *first, last = numbers
-    return TIE.join(["n", "=", *(f"{number:,}{TIE}and" for number in first), tied(last, noun)])
+    return TIE.join(["n", "=", *(f"{number:,}{TIE}and" for number in first), tie(last, noun)])
 
 
 def is_cuttable(text: str) -> bool:
@@ -51,7 +51,7 @@ def fit_text(text: str, pixels: float) -> str:
     """
     if is_cuttable(text):
         return text
-    return brief(text, max(int(pixels // BROADEST), 1))
+    return clip(text, max(int(pixels // BROADEST), 1))
 
 
 def breadth(text: str) -> int:
@@ -274,8 +274,9 @@ def colours(
     >>> colours(["old_skill", "with_skill", "x"], ["old_skill"], ["old_skill", "with_skill"])
     {'with_skill': '#0072B2', 'old_skill': '#E69F00'}
     """
-    names = sorted(set(configurations), key=side)
-    others = sorted(set(names) - set(against), key=lambda name: (name != "with_skill", side(name)))
+    names = sorted(set(configurations), key=side_key)
+    rest = [name for name in names if name not in set(against)]
+    others = sorted(rest, key=lambda name: name != "with_skill")
     row = (WITH_SKILL, *FURTHER)
     shades = {name: row[place % len(row)] for place, name in enumerate(others)}
     seen = set(shown)

@@ -10,7 +10,7 @@ from skill_eval_nb.stats.triggers import OUTCOMES
 from skill_eval_nb.stats.triggers import SUITE as KEYS
 from skill_eval_nb.stats.values import cast_columns, keep_finite
 from skill_eval_nb.tables import Workspace
-from skill_eval_nb.text import TIE, as_label, brief, in_quotes, tied
+from skill_eval_nb.text import TIE, as_label, clip, in_quotes, tie
 
 from .. import stats
 from .pick import SUITE, Part, as_polars, part_by
@@ -95,7 +95,7 @@ def describe_triggers(
         for part in parts
     ]
     left = rates.height - measured.height
-    never = f"Not shown: {tied(left, 'row')} of sets that were never run." if left else ""
+    never = f"Not shown: {tie(left, 'row')} of sets that were never run." if left else ""
     return found, [more, never]
 
 
@@ -126,8 +126,8 @@ def say_score(row: Row, score: str) -> str:
 
 def say_sizes(row: Row) -> str:
     """How many runs and queries scores rest on."""
-    runs = "" if row["n_runs"] is None else f"{tied(row['n_runs'], 'run')} of "
-    return f"n{TIE}={TIE}{runs}{tied(row['n_queries'], 'query')}"
+    runs = "" if row["n_runs"] is None else f"{tie(row['n_runs'], 'run')} of "
+    return f"n{TIE}={TIE}{runs}{tie(row['n_queries'], 'query')}"
 
 
 def _say_best(shown: Sequence[Described], say: Callable[[Described], str]) -> str:
@@ -175,7 +175,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
     notes = [
         *(description.broken for description in shown),
         "Grey: where the rate should be; line: its interval; diamond: runs of the query differ.",
-        f"In no rate: {tied(lost, 'run')} that errored or were not made." if lost else "",
+        f"In no rate: {tie(lost, 'run')} that errored or were not made." if lost else "",
         f"{left:,} more queries that are less wrong." if left else "",
         *notes,
     ]
@@ -241,7 +241,7 @@ def _query_row(row: Row, heading: str, threshold: float) -> Row:
     return {
         "heading": heading,
         "label": as_label(row["query"], 200),
-        "query": brief(row["query"], TOOLTIP),
+        "query": clip(row["query"], TOOLTIP),
         "rate": rate,
         "low": row["low"],
         "high": row["high"],
@@ -251,8 +251,8 @@ def _query_row(row: Row, heading: str, threshold: float) -> Row:
         "kind": "flips" if row["flips"] else "steady",
         "triggered": f"{hits:,}/{runs:,}" if runs else stated,
         "remark": " · ".join(remarks) or ("not measured" if rate is None else ""),
-        "instead": brief(row["instead"] or "–", 300),
-        "tags": brief(", ".join(row["tags"] or ()) or "–", 200),
+        "instead": clip(row["instead"] or "–", 300),
+        "tags": clip(", ".join(row["tags"] or ()) or "–", 200),
     }
 
 
@@ -425,7 +425,7 @@ def trigger_rounds(data: Any) -> ChartType:
         "Line through a point: its interval." if rounds["test_low"].count() else "",
         "The score that a round was chosen by flatters it: only fresh runs say what it is worth.",
         f"The last {ROUNDS} rounds and the chosen one are shown." if long else "",
-        f"{tied(left, 'round')} without a score." if left else "",
+        f"{tie(left, 'round')} without a score." if left else "",
         more,
     ]
     panels = [_draw_rounds(heading, rows) for heading, rows in shown.items()]
@@ -457,7 +457,7 @@ def rounds_answer(parts: Sequence[Rows]) -> str:
         later = sum(_best_round(rows) not in (None, rows[0]) for rows in parts)
         return f"A later description is chosen in {later} of {len(parts)} searches"
     [rows] = parts
-    best, first, rounds = _best_round(rows), rows[0], tied(len(rows), "round")
+    best, first, rounds = _best_round(rows), rows[0], tie(len(rows), "round")
     if best is None:
         return f"No description is chosen in {rounds}"
     side = _chosen_by(best)
@@ -501,7 +501,7 @@ def _draw_rounds(heading: str, rows: Rows) -> ChartType:
                     "round": number,
                     "figure": figure if score is None else _say_score(row, side),
                     "best": row["is_best"] and side == _chosen_by(row),
-                    "description": brief(row["description"] or "not stated", TOOLTIP),
+                    "description": clip(row["description"] or "not stated", TOOLTIP),
                     "letters": len(row["description"]),
                 }
             )

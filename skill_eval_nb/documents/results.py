@@ -315,13 +315,13 @@ class Figure(NamedTuple):
 
 
 @lru_cache(4096)  # the same keys come again in every row
-def figure_of(key: str) -> Figure:
+def parse_figure_key(key: str) -> Figure:
     """What a key like `avg_duration_ms` or `tokens_with_skill_mean` names.
 
-    >>> figure_of("time_without_skill_mean")
+    >>> parse_figure_key("time_without_skill_mean")
     Figure(configuration='without_skill', metric='time_seconds', statistic='mean', factor=1.0,
            rest='time')
-    >>> figure_of("avg_humor").metric is None, figure_of("avg_humor").rest
+    >>> parse_figure_key("avg_humor").metric is None, parse_figure_key("avg_humor").rest
     (True, 'humor')
     """
     configuration = configuration_in(key)

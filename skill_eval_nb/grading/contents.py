@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from skill_eval_nb.disk import decode_text, open_file
-from skill_eval_nb.text import natural
+from skill_eval_nb.text import natural_key
 
 from . import sandbox
 from .box import Ran, python
@@ -282,7 +282,7 @@ def entries(outputs: Path, ignored: Collection[str] = ()) -> list[Entry]:
         OSError: the folder itself cannot be listed.
     """
     return sorted(
-        _walk_below(os.fspath(outputs), set(ignored)), key=lambda entry: natural(entry.name)
+        _walk_below(os.fspath(outputs), set(ignored)), key=lambda entry: natural_key(entry.name)
     )
 
 

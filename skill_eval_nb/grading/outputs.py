@@ -29,7 +29,7 @@ from skill_eval_nb.documents.transcript import (
     read_events,
     read_steps,
 )
-from skill_eval_nb.text import count, natural, some
+from skill_eval_nb.text import count, natural_key, some
 
 MOST_BRACES = 64
 """The most patterns that one with braces may stand for."""
@@ -185,7 +185,7 @@ def list_names(names: Sequence[str], most: int = MOST_NAMES) -> str:
     >>> list_names(["b", "a10", "a9"]), list_names([str(n) for n in range(12)], 3)
     ('a9, a10 and b', '0, 1, 2 and 9 more')
     """
-    return some(map(show_line, sorted(names, key=natural)), most)
+    return some(map(show_line, sorted(names, key=natural_key)), most)
 
 
 def quote_text(text: str) -> str:
@@ -258,7 +258,7 @@ def list_outputs(folder: str) -> Outputs:
     for name, keys in _OF_RUNNER.items():
         if name in found.names and _is_of_runner(found, name, keys):
             found.names.remove(name)
-    found.names.sort(key=natural)
+    found.names.sort(key=natural_key)
     found.folders.sort()
     return found
 

@@ -359,8 +359,8 @@ class Kept:
     """The beginning of a stream, and its total size.
 
     >>> kept = Kept(most=4)
-    >>> kept.take(b"abc")
-    >>> kept.take(b"def")
+    >>> kept.add(b"abc")
+    >>> kept.add(b"def")
     >>> bytes(kept.data), kept.seen
     (b'abcd', 6)
     """
@@ -369,7 +369,7 @@ class Kept:
     data: bytearray = field(default_factory=bytearray)
     seen: int = 0
 
-    def take(self, part: bytes) -> None:
+    def add(self, part: bytes) -> None:
         """Keep as much as still fits."""
         self.seen += len(part)
         self.data += part[: max(self.most - len(self.data), 0)]
@@ -433,7 +433,7 @@ class Streams:
         except BlockingIOError:
             return False
         if part:
-            kept.take(part)
+            kept.add(part)
         else:
             self._selector.unregister(stream)
         return True

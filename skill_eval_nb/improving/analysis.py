@@ -23,9 +23,9 @@ from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.stats.preference import FIRST, LAST, TIE, most_often, settle_orders
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.text import brief, count
+from skill_eval_nb.text import clip, count
 from skill_eval_nb.view import Block, Items, Title
-from skill_eval_nb.workspace import NO_ITERATION, PathLike, find, natural, read_files
+from skill_eval_nb.workspace import NO_ITERATION, PathLike, find, natural_key, read_files
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills, skill_now
 
 from .pairs import compared_run
@@ -80,8 +80,8 @@ class Analysed(Paid):
                 for each in document.improvement_suggestions
             ]
             runs = [document.runs[side] for side in ("winner", "loser")]
-            winner, loser = (brief(_name_run(run), 80) for run in runs)
-            yield Items(lines, f"eval {brief(runs[0].eval_id)}: {winner} won against {loser}")
+            winner, loser = (clip(_name_run(run), 80) for run in runs)
+            yield Items(lines, f"eval {clip(runs[0].eval_id)}: {winner} won against {loser}")
         yield from self._left_blocks("Not analysed")
 
 
@@ -197,7 +197,7 @@ def _stored_comparisons(path: str) -> list[_StoredComparison]:
             full = Path(file.path).absolute()
             within = full.relative_to(root).as_posix() if full.is_relative_to(root) else file.path
             every.append(_StoredComparison(Path(file.path), within, document))
-    return sorted(every, key=lambda comparison: natural(comparison.within))
+    return sorted(every, key=lambda comparison: natural_key(comparison.within))
 
 
 def _select_comparisons(

@@ -38,7 +38,7 @@ from skill_eval_nb.models.ask import (
 from skill_eval_nb.running.asking import PaidAnswer, Terms, ask_once
 from skill_eval_nb.running.protocol import Refused
 from skill_eval_nb.skill_md import SkillMd, find_leaks, read_skill_of
-from skill_eval_nb.text import brief, count, in_quotes, some
+from skill_eval_nb.text import clip, count, in_quotes, some
 from skill_eval_nb.view import Block, Items, Shown, Text, Title
 from skill_eval_nb.workspace import PathLike
 
@@ -110,7 +110,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         asked = "\n".join(self.prompts.get(name, "") for name in draft.evals)
         leaks = (leak for item in draft.new for leak in find_leaks(item, self.measured, asked))
         found = [quote for _, quotes in leaks for quote in quotes]
-        quotes = some((f"‘{brief(quote, 60)}’" for quote in dict.fromkeys(found)), 6)
+        quotes = some((f"‘{clip(quote, 60)}’" for quote in dict.fromkeys(found)), 6)
         return f"It quotes the skill ({quotes}), and so may measure obedience." if found else ""
 
     def _blocks(self) -> Iterator[Block]:
@@ -228,9 +228,9 @@ def change_text(draft: Draft) -> str:
 
 def _summarise(each: SuiteItem) -> str:
     if isinstance(each, str):
-        return brief(each, 120)
-    fields = (f"{name}: {brief(str(v), 100)}" for name, v in each.items() if v not in ("", None))
-    return brief("; ".join(fields), 400)
+        return clip(each, 120)
+    fields = (f"{name}: {clip(str(v), 100)}" for name, v in each.items() if v not in ("", None))
+    return clip("; ".join(fields), 400)
 
 
 # ── a model: what it is asked and shown ──────────────────────────────────────────────────────
@@ -364,7 +364,7 @@ def gather_material(evidence: Evidence) -> Material:
 
 def _eval_lines(evidence: Evidence) -> Iterator[str]:
     for eval_id, eval_ in list(evidence.suite.items())[:MOST_EVALS]:
-        yield f"[{eval_id}] {brief(evidence.names[eval_id], 80)}: {_brief(eval_.prompt)}"
+        yield f"[{eval_id}] {clip(evidence.names[eval_id], 80)}: {_clip(eval_.prompt)}"
 
 
 def _check_line(number: str, check: Check) -> str:
@@ -381,28 +381,28 @@ def _check_line(number: str, check: Check) -> str:
 def _check_fields(check: Check) -> str:
     names = "type pattern match match_any match_regex count operator tool tools skill".split()
     given = {name: getattr(check.definition, name) for name in names}
-    return " " + ", ".join(f"{name} {_brief(str(value))}" for name, value in given.items() if value)
+    return " " + ", ".join(f"{name} {_clip(str(value))}" for name, value in given.items() if value)
 
 
 def _dimension_line(number: str, dimension: Dimension, evals: tuple[str, ...]) -> str:
-    anchors = "; ".join(f"{at}: {_brief(text)}" for at, text in sorted(dimension.scoring.items()))
+    anchors = "; ".join(f"{at}: {_clip(text)}" for at, text in sorted(dimension.scoring.items()))
     name = f"{dimension.id} {dimension.name}" if dimension.id else dimension.name
     return (
-        f"[{number}] (weight {dimension.weight:g}; evals {_join_names(evals)}) {brief(name, 80)}: "
-        f"{_brief(dimension.description or 'no description')} Anchors: {anchors or 'none'}"
+        f"[{number}] (weight {dimension.weight:g}; evals {_join_names(evals)}) {clip(name, 80)}: "
+        f"{_clip(dimension.description or 'no description')} Anchors: {anchors or 'none'}"
     )
 
 
 def _suggestion_line(number: str, suggestion: Suggestion) -> str:
     about = (
-        f"about {_brief(suggestion.assertion)}"
+        f"about {_clip(suggestion.assertion)}"
         if suggestion.assertion
         else "about nothing that is there"
     )
-    action = f" To do: {_brief(suggestion.action)}" if suggestion.action else ""
+    action = f" To do: {_clip(suggestion.action)}" if suggestion.action else ""
     return (
         f"[{number}] ({suggestion.frequency} runs; {about}; evals {_join_names(suggestion.evals)}) "
-        f"{_brief(suggestion.reason)}{action}"
+        f"{_clip(suggestion.reason)}{action}"
     )
 
 
@@ -417,7 +417,7 @@ def _read_outputs(evidence: Evidence) -> Iterator[tuple[str, str]]:
             last[key] = last.get(key) or _read_beginning(folder)
     told = [(key, text) for key, text in reversed(last.items()) if text]
     for (eval_id, side), text in told[:MOST_OUTPUTS]:
-        yield eval_id, f"[eval {eval_id}, {brief(side)}]\n{text}"
+        yield eval_id, f"[eval {eval_id}, {clip(side)}]\n{text}"
 
 
 def first_half(evals: Iterable[str]) -> set[str]:
@@ -451,11 +451,11 @@ def _read_beginning(folder: Path) -> str:
 
 
 def _join_names(names: Iterable[str]) -> str:
-    return ", ".join(brief(name) for name in names)
+    return ", ".join(clip(name) for name in names)
 
 
-def _brief(text: str) -> str:
-    return brief(text, TEXT_CHARS)
+def _clip(text: str) -> str:
+    return clip(text, TEXT_CHARS)
 
 
 # ── what it answers ──────────────────────────────────────────────────────────────────────────

@@ -33,14 +33,14 @@ from skill_eval_nb.running.protocol import Refused, no_such, refuse
 from skill_eval_nb.running.stored_runs import top_of, with_suite
 from skill_eval_nb.running.suite import SUITE, USUAL
 from skill_eval_nb.skill_md import SKILL_FILE, read_skill_md
-from skill_eval_nb.text import brief
+from skill_eval_nb.text import clip
 from skill_eval_nb.workspace import (
     EvalKey,
     NothingToLoad,
     PathLike,
     catalogue_files,
     find,
-    natural,
+    natural_key,
     read_files,
 )
 from skill_eval_nb.workspace.folders import is_iteration
@@ -179,7 +179,7 @@ def _find_source(suite: Path, workspace: Path) -> Path:
     """
     if suite != workspace / SUITE:
         return suite
-    iterations = sorted(workspace.glob("iteration-*"), key=lambda folder: natural(folder.name))
+    iterations = sorted(workspace.glob("iteration-*"), key=lambda folder: natural_key(folder.name))
     starts = [start for folder in iterations for start in read_events(folder, STARTED, "asked")]
     given = Path(str(starts[-1].get("suite"))).as_posix() if starts else ""
     skill = workspace.with_name(workspace.name.removesuffix("-workspace"))
@@ -220,9 +220,8 @@ def _home_of(suite: Path) -> Path | None:
     """The workspace that contains a suite, or the one next to its skill."""
     skill = suite.parent.parent if suite.parent.name in ("evals", "eval") else suite.parent
     for folder in (top_of(suite.parent), skill, skill.with_name(f"{skill.name}-workspace")):
-        if folder.is_dir() and any(
-            is_iteration(child.name) for child in folder.iterdir() if child.is_dir()
-        ):
+        below = folder.iterdir() if folder.is_dir() else ()
+        if any(is_iteration(child.name) for child in below if child.is_dir()):
             return folder
     return None
 
@@ -302,8 +301,7 @@ def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
             continue
         applied.append((draft, places))
         now = editor.now
-    keys = tuple(draft.key for draft, _ in applied)
-    return Edits(now.value, keys, refused, now.inputs)
+    return Edits(now.value, tuple(draft.key for draft, _ in applied), refused, now.inputs)
 
 
 def _refuse_again(
@@ -652,10 +650,8 @@ def _find_item(lists: Mapping[str, Sequence[Document]], target: str, name: str) 
         ways = [
             [at for at, own in enumerate(named) if own[way] == target.strip()] for way in range(3)
         ]
-        letter = LETTERS[part]
-        by_number = [
-            at for at, own in enumerate(named) if not own[0] and target == f"{letter}{at + 1}"
-        ]
+        numbers = [f"{LETTERS[part]}{at + 1}" for at in range(len(named))]
+        by_number = [at for at, own in enumerate(named) if not own[0] and target == numbers[at]]
         for found in (*ways, by_number):
             if len(found) > 1:
                 raise refuse(f"eval {name}: `{target}` is {len(found)} times in `{part}`")
@@ -663,6 +659,6 @@ def _find_item(lists: Mapping[str, Sequence[Document]], target: str, name: str) 
                 return part, found[0]
     there = [document for documents in lists.values() for document in documents]
     near = get_close_matches(target, [name for item in there for name in _names(item) if name], n=1)
-    hint = f"; did you mean `{brief(near[0], 80)}`? There are" if near else "; there are"
-    every = ", ".join(brief(_call_item(item)) for item in there) or "none"
-    raise refuse(f"eval {name}: there is no item `{brief(target, 80)}`{hint} {every}")
+    hint = f"; did you mean `{clip(near[0], 80)}`? There are" if near else "; there are"
+    every = ", ".join(clip(_call_item(item)) for item in there) or "none"
+    raise refuse(f"eval {name}: there is no item `{clip(target, 80)}`{hint} {every}")

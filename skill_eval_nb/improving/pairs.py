@@ -15,7 +15,7 @@ from skill_eval_nb.running.asking import LeftOut
 from skill_eval_nb.running.judge_tasks import UnreadableGrading, why_not_shown
 from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
-from skill_eval_nb.stats.values import natural, order_iterations
+from skill_eval_nb.stats.values import natural_key, order_iterations
 from skill_eval_nb.tables import Workspace, load
 from skill_eval_nb.workspace import NO_ITERATION
 
@@ -74,7 +74,7 @@ def _resolve_name(ws: Workspace, name: Named) -> tuple[Workspace, str | None, st
     if isinstance(name, Workspace):
         return name, None, None
     configurations, iterations = (
-        sorted(set(ws.polars("runs")[column]), key=natural)
+        sorted(set(ws.polars("runs")[column]), key=natural_key)
         for column in ("configuration", "iteration")
     )
     if isinstance(name, tuple):
@@ -95,7 +95,7 @@ def _resolve_name(ws: Workspace, name: Named) -> tuple[Workspace, str | None, st
 
 def _choose_configuration(ws: Workspace, iteration: str | None, configuration: str | None) -> str:
     """The configuration of a side: the with-skill one, if none was named."""
-    there = sorted({row["configuration"] for row in _run_rows(ws, iteration)}, key=natural)
+    there = sorted({row["configuration"] for row in _run_rows(ws, iteration)}, key=natural_key)
     if configuration is not None:
         if configuration not in there:
             raise refuse(no_such("configuration", configuration, there))

@@ -24,7 +24,7 @@ from skill_eval_nb.stats.expectations import (
     PASSES,
     fewest_scored,
 )
-from skill_eval_nb.text import brief, count, figure, in_quotes, some
+from skill_eval_nb.text import clip, count, format_figure, in_quotes, some
 from skill_eval_nb.workspace import catalogue_files, find
 
 from .values import (
@@ -95,7 +95,7 @@ class Check:
     def named(self) -> str:
         """Its id and its words; its words alone if it has no id."""
         words = in_quotes(self.text)
-        return words if self.target == self.text else f"{brief(self.target)} ({words})"
+        return words if self.target == self.text else f"{clip(self.target)} ({words})"
 
     @property
     def in_words(self) -> str:
@@ -422,9 +422,9 @@ def sharpen_rubrics(evidence: Evidence) -> Iterator[Draft]:
             item["weight"] = dimension.weight / 2
             why = (
                 f"all {len(scores)} scores of {count(len(runs), 'run')} are "
-                f"{figure(given.pop())}. What never differs tells nothing, and draws the weighted "
-                "mean towards that score: its weight is halved, from "
-                f"{figure(dimension.weight)}."
+                f"{format_figure(given.pop())}. What never differs tells nothing, and draws the "
+                "weighted mean towards that score: its weight is halved, from "
+                f"{format_figure(dimension.weight)}."
             )
         elif empty or dimension.name in noise:
             wanted = empty or ANCHORS
@@ -442,7 +442,7 @@ def sharpen_rubrics(evidence: Evidence) -> Iterator[Draft]:
             why = f"{lacks} {drafted}"
         else:
             continue
-        name, why = dimension.id or dimension.name, f"{brief(dimension.name)}: {why}"
+        name, why = dimension.id or dimension.name, f"{clip(dimension.name)}: {why}"
         called = in_quotes(dimension.name)
         yield new_draft("sharpen", "dimensions", evals, name, [item], why, runs=runs, called=called)
 
@@ -538,9 +538,9 @@ def _draft_additions(evidence: Evidence, baseline: str) -> Iterator[Draft]:
         item = shared_form(list(evidence.suite.values()))
         has = "with the checks that every eval has" if len(item) > 1 else "which has no checks yet"
         why = (
-            f"To find a difference of {figure(design['wanted'])} in {design['metric']}, the plan "
-            f"asks for {design['n_evals']} evals × {count(design['n_runs'], 'run')}; there are "
-            f"{there}, so {design['n_evals'] - there} more. This is the form of one, {has}. "
+            f"To find a difference of {format_figure(design['wanted'])} in {design['metric']}, the "
+            f"plan asks for {design['n_evals']} evals × {count(design['n_runs'], 'run')}; there "
+            f"are {there}, so {design['n_evals'] - there} more. This is the form of one, {has}. "
             f"{design['note'] or ''}"
         )
         runs = [ref for ref in evidence.stored if ref.iteration == design["iteration"]]
@@ -577,8 +577,8 @@ def _find_noise(evidence: Evidence) -> dict[str, str]:
             found.setdefault(row["dimension"], []).append(share)
     return {
         name: (
-            f"At least {figure(100 * min(shares))} % of the variance of its scores comes from the "
-            "judge, which gives the same output different scores."
+            f"At least {format_figure(100 * min(shares))} % of the variance of its scores comes "
+            "from the judge, which gives the same output different scores."
         )
         for name, shares in found.items()
         if min(shares) >= NOISY
@@ -595,7 +595,7 @@ def _quote(evidence: Evidence, scores: Scores, at: tuple[int, ...]) -> str:
     if not texts:
         return ""
     *_, text, run = min(texts)
-    return f"“{brief(text, QUOTED)}” ({brief(evidence.names[run.eval_id])})"
+    return f"“{clip(text, QUOTED)}” ({clip(evidence.names[run.eval_id])})"
 
 
 RULES: tuple[Callable[[Evidence], Iterator[Draft]], ...] = (

@@ -14,20 +14,20 @@ from skill_eval_nb.running.protocol import no_such, refuse
 from skill_eval_nb.stats import deltas
 from skill_eval_nb.stats.comparison import compare
 from skill_eval_nb.stats.inference import exact_tests
-from skill_eval_nb.stats.pairing import choose_sides, pair_evals, side
+from skill_eval_nb.stats.pairing import choose_sides, pair_evals, side_key
 from skill_eval_nb.stats.values import (
     EVAL,
     ITERATION,
     MODEL,
     RUN,
-    natural,
+    natural_key,
     runs_of,
     sort_rows,
     stand_in_keys,
 )
 from skill_eval_nb.stats.verdict import say_luck
-from skill_eval_nb.tables.columns import convert_like, iterate_rows
-from skill_eval_nb.text import MISSING, NOTHING, brief, count, figure, format_p, with_sign
+from skill_eval_nb.tables.columns import iterate_rows, to_backend_of
+from skill_eval_nb.text import MISSING, NOTHING, clip, count, format_figure, format_p, with_sign
 from skill_eval_nb.view import Block, Items, Mark, Shown, Table, Text, Title
 
 from .values import Draft
@@ -151,7 +151,7 @@ class Tried(Shown):
     def _blocks(self) -> Iterator[Block]:
         draft = self.draft
         what = draft.part.replace("_", " ").removesuffix("s")
-        target = f" {draft.called or brief(draft.target)}" if draft.target else ""
+        target = f" {draft.called or clip(draft.target)}" if draft.target else ""
         yield Title(f"{draft.key}: {draft.kind} {what}{target}", draft.why)
         yield Mark("info", self.status, self.answer)
         rows = list(iterate_rows(self.sides))
@@ -180,7 +180,7 @@ class Tried(Shown):
 def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and isnan(value)):
         return MISSING
-    return figure(value) if isinstance(value, float) else str(value)
+    return format_figure(value) if isinstance(value, float) else str(value)
 
 
 # ── what is tried ────────────────────────────────────────────────────────────────────────────
@@ -237,10 +237,10 @@ class Trial:
         """A result; tables become polars or pandas like the workspace's, missing ones empty."""
         import polars as pl
 
-        frames = {name: convert_like(self.ws, more.pop(name, pl.DataFrame())) for name in TABLES}
+        frames = {name: to_backend_of(self.ws, more.pop(name, pl.DataFrame())) for name in TABLES}
         return Tried(self.draft, status, answer, **frames, **more)
 
-    def make_result(
+    def make_compared_result(
         self,
         found: Mapping[What, OnRuns],
         figures: pl.DataFrame,
@@ -268,7 +268,7 @@ class Trial:
         if "draft" in found:
             answer = _say_values(self.draft, found["draft"], compared, scored=scored)
         else:
-            words = begins or f"Without {self.draft.called or brief(self.draft.target or '')}"
+            words = begins or f"Without {self.draft.called or clip(self.draft.target or '')}"
             answer = _say_suite(words, suite, metrics[0])
         change = f"; the gate of {count(gates, 'run')} would change" if gates else ""
         more |= {"by_run": by_run, "suite": suite, "gates_changed": gates, **compared}
@@ -318,7 +318,7 @@ class Trial:
         metric = pl.concat_str("what", "where", separator=" ")
         paired = pair_evals(rows.with_columns(metric=metric, **alike), who).drop_nulls("estimate")
         against = who.select("configuration", "baseline").drop_nulls().unique()
-        against = sort_rows(against, configuration=side, baseline=natural).rows()[:1]
+        against = sort_rows(against, configuration=side_key, baseline=natural_key).rows()[:1]
         found = {
             (what, where): _find_difference(paired, what, where, *both)
             for both in against
@@ -395,7 +395,7 @@ def _count_outcomes(rows: pl.DataFrame, *, scored: bool) -> pl.DataFrame:
     own = cells.group_by(keys).agg(
         pl.col("runs", *outcomes).sum().cast(pl.Int64), pl.col(mean).sort().mean()
     )
-    return sort_rows(own, what=natural, where=natural, configuration=side)
+    return sort_rows(own, what=natural_key, where=natural_key, configuration=side_key)
 
 
 def _find_difference(
@@ -484,16 +484,16 @@ def _say_values(draft: Draft, own: OnRuns, found: Mapping[str, Any], *, scored: 
     proof: Difference | None = found["elsewhere"] or found["delta"]
     if proof is None:
         passes = f"It passes in {sum(known):,.0f} of {runs}"
-        scores = f"It scores {figure(fmean(known))} on average in {runs}"
+        scores = f"It scores {format_figure(fmean(known))} on average in {runs}"
         return f"{scores if scored else passes}; there are no two sides"
     on = " that it was not found on" if proof.where == "elsewhere" else ""
     if proof.mean is None or proof.baseline_mean is None or proof.p is None:
         none = f"No proof: no eval{on} has a figure on both sides"
         return f"{none} (it was found on {', '.join(draft.found_on)})" if on else none
     sides = (
-        f"{figure(proof.mean)} in {brief(proof.configuration)} "
-        f"({count(proof.n_runs, 'run')}) and {figure(proof.baseline_mean)} in "
-        f"{brief(proof.baseline)} ({count(proof.n_runs_baseline, 'run')})"
+        f"{format_figure(proof.mean)} in {clip(proof.configuration)} "
+        f"({count(proof.n_runs, 'run')}) and {format_figure(proof.baseline_mean)} in "
+        f"{clip(proof.baseline)} ({count(proof.n_runs_baseline, 'run')})"
     )
     if proof.says == "too little data" and proof.least_p is not None:
         says = f"even the clearest result of so few runs {say_luck(proof.least_p)}"
@@ -512,7 +512,7 @@ def _say_suite(begins: str, suite: pl.DataFrame, metric: str) -> str:
     if rows.is_empty():
         return f"{begins} nothing can be compared: there are no two sides"
     row = rows.row(-1, named=True)
-    where = "" if row["iteration"] == "none" else f" of {brief(row['iteration'])}"
+    where = "" if row["iteration"] == "none" else f" of {clip(row['iteration'])}"
     before, after = (_say_difference(row, when) for when in (BEFORE, AFTER))
     return (
         f"{begins} the suite's difference in {metric.replace('_', ' ')}{where} goes from "

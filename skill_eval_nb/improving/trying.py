@@ -46,8 +46,8 @@ from skill_eval_nb.models.stand_in import MODELS
 from skill_eval_nb.running.asking import AskingProgress, Item, Terms, answers_of
 from skill_eval_nb.running.judge_tasks import case_of
 from skill_eval_nb.running.stored_runs import StoredRun, top_of, transcript_in
-from skill_eval_nb.stats.values import RUN, natural, runs_of
-from skill_eval_nb.text import brief, count, dollars
+from skill_eval_nb.stats.values import RUN, natural_key, runs_of
+from skill_eval_nb.text import clip, count, dollars
 from skill_eval_nb.workspace import collector_paused, write_atomic
 
 from .tried import AFTER, BEFORE, RUN_ERRORED, OnRuns, Trial, Tried, Values, What
@@ -218,7 +218,7 @@ def _try_checks(trial: Trial) -> Tried:
             return trial.conclude("not tried", f"No run has a verdict on {draft.target}.")
     figures = _rate_runs(trial, rows, gone, checks, verdicts)
     was, now = (pl.col(GATE + when).fill_null(value=True) for when in (BEFORE, AFTER))
-    return trial.make_result(
+    return trial.make_compared_result(
         found,
         figures,
         (CHECKED, GRADED),
@@ -255,7 +255,7 @@ def _try_verdicts(trial: Trial) -> Tried:
     both = runs.with_row_index("run").join(rest, on="run", how="left", maintain_order="left")
     after = pl.when(goes).then("passed").otherwise(GRADED)
     note = f"Not in the figures: {count(len(draft.new), 'new expectation')}, as only a judge can "
-    return trial.make_result(
+    return trial.make_compared_result(
         {"replaced": _stored_verdicts(gone, runs)},
         both.select(pl.col(GRADED).alias(GRADED + BEFORE), after.alias(GRADED + AFTER)),
         (GRADED,),
@@ -337,7 +337,7 @@ def _list_notes(trial: Trial, verdicts: Sequence[Sequence[CheckVerdict]]) -> Ite
     """What was left out, and why."""
     gone = set(trial.draft.evals) - set(trial.runs["eval_id"])
     if gone:
-        yield f"There is no stored run of {', '.join(sorted(gone, key=natural))}."
+        yield f"There is no stored run of {', '.join(sorted(gone, key=natural_key))}."
     reasons = Counter(
         verdict.evidence
         for of_run in verdicts
@@ -461,7 +461,7 @@ def _try_dimensions(trial: Trial) -> Tried:
         }
         evidence = [judged.evidence(at) for at in range(runs.height)]
         found = {"draft": OnRuns(_weighted_scores(list(coming.values())), evidence), **found}
-    return trial.make_result(
+    return trial.make_compared_result(
         found,
         _rubric_means(runs, stored, target, coming),
         (MEAN,),
@@ -559,7 +559,7 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
         price = f"{dollars(usd)} at most: set budget_usd to have it done"
     return trial.conclude(
         "priced",
-        f"{count(found.to_judge, 'run')} would be judged by {brief(model)}; {price}.",
+        f"{count(found.to_judge, 'run')} would be judged by {clip(model)}; {price}.",
         price_usd=usd,
         to_judge=found.to_judge,
         notes=tuple(found.notes(trial.runs)),

@@ -26,7 +26,7 @@ from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import OF_EVALS, contents
 from skill_eval_nb.running.stored_runs import StoredRun, stored_runs
 from skill_eval_nb.tables.columns import RunRef, frame_of
-from skill_eval_nb.text import brief, dollars, some
+from skill_eval_nb.text import clip, dollars, some
 from skill_eval_nb.view import Block, Shown, Text, reasons_table
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.folders import OWN
@@ -171,7 +171,7 @@ class Draft:
     def eval_names(self) -> list[str]:
         """The evals that it changes, by name if the draft is based on runs of them."""
         names = {run.eval_id: run.eval_name for run in self.runs}
-        return [brief(names.get(eval_id, eval_id)) for eval_id in self.evals]
+        return [clip(names.get(eval_id, eval_id)) for eval_id in self.evals]
 
 
 def only_suite(ws: Any, doing: str) -> tuple[str, str]:

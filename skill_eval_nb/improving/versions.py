@@ -13,15 +13,15 @@ from skill_eval_nb.documents.sides import is_earlier, likeness
 from skill_eval_nb.running.protocol import refuse
 from skill_eval_nb.running.skill import contents, digest
 from skill_eval_nb.stats import deltas, pairing
-from skill_eval_nb.stats.values import EVAL, natural, sort_stamps, values_of
+from skill_eval_nb.stats.values import EVAL, natural_key, sort_stamps, values_of
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import (
     Row,
     blocks_of,
-    brief,
+    clip,
     compare_lines,
     count,
-    figure,
+    format_figure,
     in_quotes,
     lines_of,
 )
@@ -51,7 +51,7 @@ class VersionRuns:
     iteration: str
     configuration: str
 
-    def pick(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows of a table that belong to these runs."""
         return frame.filter(iteration=self.iteration, configuration=self.configuration)
 
@@ -73,8 +73,8 @@ def versions_of(runs: pl.DataFrame) -> tuple[list[VersionRuns], list[str]]:
     """
     notes: list[str] = []
     found: list[tuple[str, str]] = []
-    for iteration in sorted(runs["iteration"].unique(), key=natural):
-        names = sorted(runs.filter(iteration=iteration)["configuration"].unique(), key=pairing.side)
+    for iteration in sorted(runs["iteration"].unique(), key=natural_key):
+        names = sorted({*runs.filter(iteration=iteration)["configuration"]}, key=pairing.side_key)
         skilled = [name for name in names if likeness(name) is None]
         if not skilled:
             notes.append(f"{iteration} is not a version: it has no runs with the skill.")
@@ -189,7 +189,7 @@ def in_words(found: Sequence[FileChange]) -> str:
 
 
 def _in_words(change: FileChange) -> str:
-    name = brief(change.name, 60)
+    name = clip(change.name, 60)
     if change.added is None or change.removed is None or change.kind == "moved":
         return f"{name} {change.kind}"
     if change.kind != "changed":
@@ -257,7 +257,7 @@ def stated_by_version(
     named = {row["version"]: row for row in rows}
     if len(named) == len(rows) and named.keys() <= {version.version for version in versions}:
         return named, []
-    names = ", ".join(brief(str(row["version"])) for row in rows)
+    names = ", ".join(clip(str(row["version"])) for row in rows)
     why = (
         f"history.json names the versions {names}, but not which runs belong to which, so it was "
         "not used."
@@ -396,13 +396,13 @@ class Lineage(Shown):
         best = self.current_best
         which = "none is proven better" if best is None else f"the best is {best}"
         versions = count(len(self.versions), "version")
-        yield Title(f"{versions} of {brief(self.skill)} by pass rate; {which}")
+        yield Title(f"{versions} of {clip(self.skill)} by pass rate; {which}")
         for version in self.versions:
             parent = f", from {version.parent} ({version.parent_from})" if version.parent else ""
-            mean = "no figure" if version.mean is None else figure(version.mean)
+            mean = "no figure" if version.mean is None else format_figure(version.mean)
             result = version.grading_result or "not compared"
             result += ", the best" if version.is_current_best else ""
-            where = f"{brief(version.iteration)}, {brief(version.configuration)}"
+            where = f"{clip(version.iteration)}, {clip(version.configuration)}"
             lines = [
                 f"compared: {version.compared}" if version.compared else "",
                 version.reason,
@@ -514,7 +514,7 @@ class _Trace:
         import polars as pl
 
         values = values_of(Workspace.from_tables(self.tables), METRIC)
-        found = pairing.average_runs(side.pick(values)).drop_nulls("mean")
+        found = pairing.average_runs(side.rows(values)).drop_nulls("mean")
         by_eval = found.group_by(EVAL).agg(pl.col("mean").sort().mean(), pl.col("n_runs").sum())
         means = sorted(by_eval["mean"].to_list())
         mean = sum(means) / len(means) if means else None
@@ -527,7 +527,7 @@ class _Trace:
             n_evals=by_eval.height,
             n_runs=int(by_eval["n_runs"].sum()),
             stated_pass_rate=self.stated.get(side.version, {}).get("expectation_pass_rate"),
-            started_at=next(iter(sort_stamps(side.pick(self.tables["runs"])["started_at"])), None),
+            started_at=next(iter(sort_stamps(side.rows(self.tables["runs"])["started_at"])), None),
         )
 
     def _find_parent(self, place: int, best: VersionRuns) -> tuple[VersionRuns, str]:
@@ -577,7 +577,7 @@ class _Trace:
         apart = child.iteration != parent.iteration
         together = {
             name: pl.concat(
-                side.pick(table).with_columns(
+                side.rows(table).with_columns(
                     iteration=pl.lit(called if apart else ""),
                     configuration=pl.lit("" if apart else called),
                 )

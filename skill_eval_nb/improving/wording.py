@@ -14,7 +14,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
-from skill_eval_nb.stats.values import natural
+from skill_eval_nb.stats.values import natural_key
 from skill_eval_nb.tables.columns import frame_of
 
 from .values import About, RunRef, Source, plain
@@ -141,7 +141,7 @@ def sources_of(data: Any) -> tuple[Source, ...]:
 
 
 def _source_order(source: Source) -> tuple[Any, ...]:
-    run = [natural(str(key)) for key in source.run]
+    run = [natural_key(str(key)) for key in source.run]
     return (run, KINDS.index(source.kind), source.expectation or "", source.reason)
 
 

@@ -18,7 +18,7 @@ from skill_eval_nb.documents import (
     RunResult,
     Stats,
 )
-from skill_eval_nb.stats.values import RUBRIC, RUN, natural, run_key, sort_stamps
+from skill_eval_nb.stats.values import RUBRIC, RUN, natural_key, run_key, sort_stamps
 from skill_eval_nb.tables.document_rows import DELTA
 from skill_eval_nb.text import count, some
 from skill_eval_nb.workspace.evals import number_id
@@ -170,8 +170,8 @@ def order_runs(measured: IterationFigures) -> list[Row]:
     return sorted(
         measured.ws.polars("runs").iter_rows(named=True),
         key=lambda row: (
-            natural(row["eval_id"]),
-            natural(row["eval_name"]),
+            natural_key(row["eval_id"]),
+            natural_key(row["eval_name"]),
             place[row["configuration"]],
             row["run_number"],
         ),

@@ -18,7 +18,7 @@ from skill_eval_nb.documents.dialects import canonical, form_of
 from skill_eval_nb.documents.dialects.form import Plain, without_none
 from skill_eval_nb.documents.dialects.iterations import DELTAS, OVERALL
 from skill_eval_nb.tables import TABLES
-from skill_eval_nb.text import brief, count, did_you_mean, some
+from skill_eval_nb.text import clip, count, did_you_mean, some
 from skill_eval_nb.workspace import write_atomic
 
 from .document import Fitted, build_benchmark, fill_spread, fit_for_viewer, name_eval
@@ -202,7 +202,7 @@ def _write_test_cases(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     others = {run.configuration for one in group for run in one.benchmark.runs} - {"with_skill"}
     losses = ["Verdicts, tokens, rubric scores and single runs have no place: cases have means."]
     if others:
-        names = some([brief(name) for name in sorted(others)], 6)
+        names = some([clip(name) for name in sorted(others)], 6)
         losses.append(f"Left out: {names}; there is a place for one configuration.")
     return without_none({**about, "entries": entries}), losses
 

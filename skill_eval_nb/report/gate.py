@@ -30,7 +30,7 @@ from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.text import as_label, count, in_quotes, some
 from skill_eval_nb.view import Block, Mark, Shown, Title
 
-from .measured import NO_ITERATION, Paragraph, difference, figure, line, metric_name, section
+from .measured import NO_ITERATION, Paragraph, difference, in_unit, line, metric_name, section
 from .page import render_markdown
 
 if TYPE_CHECKING:
@@ -338,9 +338,9 @@ def _hold_limit(
         if mean is not None:
             over = mean > bound if sign == "most" else mean < bound
             end = REGRESSION if over and not math.isclose(mean, bound) else PASSED
-            short = f"limit {'not ' * end}kept: {figure(mean, metric)}"
+            short = f"limit {'not ' * end}kept: {in_unit(mean, metric)}"
             says = f"Mean over {row['n']:,} of {count(row['n_runs'], 'run')}."
-        name = f"{metric_name(metric)} of {_name_side(row)}, at {sign} {figure(bound, metric)}"
+        name = f"{metric_name(metric)} of {_name_side(row)}, at {sign} {in_unit(bound, metric)}"
         figures = {"metric": metric, "mean": mean, "limit": bound}
         yield Finding("limits", end, suite.place, name, short, says, figures)
 

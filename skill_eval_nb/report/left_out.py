@@ -21,7 +21,7 @@ from .measured import (
     Row,
     cut_table,
     difference,
-    figure,
+    in_unit,
     interval,
     line,
     metric_name,
@@ -137,7 +137,7 @@ def _say_not_scored(measured: IterationFigures) -> Iterator[str]:
 def _list_alike(measured: IterationFigures) -> Iterator[str]:
     """Metrics that are in no table of means and deltas, as no run differs from another."""
     if alike := measured.constant_costs:
-        known = [f"{metric_name(name).lower()} {figure(it, name)}" for name, it in alike.items()]
+        known = [f"{metric_name(name).lower()} {in_unit(it, name)}" for name, it in alike.items()]
         yield f"The same in every run, and so left out of the tables: {some(known, 6)}."
 
 

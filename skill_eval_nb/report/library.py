@@ -22,7 +22,7 @@ from skill_eval_nb.stats.skills import OverSkills, average_skills, measure_skill
 from skill_eval_nb.stats.values import HEADLINE, model_name
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.columns import convert_like
+from skill_eval_nb.tables.columns import to_backend_of
 from skill_eval_nb.text import MISSING, count, lower_first, p_value, some
 from skill_eval_nb.workspace import write_atomic
 from skill_eval_nb.workspace.jobs import find_kept_skill, kept_skills
@@ -35,7 +35,7 @@ from .measured import (
     Section,
     Table,
     difference,
-    figure,
+    in_unit,
     line,
     section,
 )
@@ -91,7 +91,7 @@ class Library(view.Shown):
     def __init__(self, ws: Workspace) -> None:
         self.ws = ws
         self._frame = _add_context(measure_skills(ws), ws)
-        self.table: Any = convert_like(ws, self._frame)
+        self.table: Any = to_backend_of(ws, self._frame)
         self.answers: Sequence[OverSkills] = average_skills(self.rows)
         skills = count(len({row["skill"] for row in self.rows}), "skill")
         self.page: Section = section(f"Library of {skills}", _parts(self), _sections(self))
@@ -333,7 +333,7 @@ def _sections(library: Library) -> Iterator[Section]:
     columns = [each for each in COLUMNS if any(row[each[1]] is not None for _, row in named)]
     if columns:
         rows = tuple(
-            (name, *(figure(row[key], of) for _, key, of in columns))
+            (name, *(in_unit(row[key], of) for _, key, of in columns))
             for name, row in named
             if any(row[key] is not None for _, key, _ in columns)
         )

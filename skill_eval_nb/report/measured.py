@@ -24,13 +24,13 @@ from skill_eval_nb.stats.values import (
     better,
     list_models,
     model_name,
-    natural,
+    natural_key,
     order_iterations,
 )
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.tables import TABLES, Workspace
 from skill_eval_nb.tables.document_rows import DELTA
-from skill_eval_nb.text import MISSING, TIE, brief
+from skill_eval_nb.text import MISSING, TIE, clip
 from skill_eval_nb.workspace.folders import NO_ITERATION
 
 if TYPE_CHECKING:
@@ -112,13 +112,13 @@ CLIP = 160
 """The longest text a report shows, in characters: enough to know which one is meant."""
 
 
-def line(text: str, clip: int = CLIP) -> str:
-    r"""`text` on one line, without control characters, cut after `clip` characters.
+def line(text: str, most: int = CLIP) -> str:
+    r"""`text` on one line, without control characters, cut after `most` characters.
 
-    >>> line("two\nlines\x07  here"), line("abcdef", clip=4)
+    >>> line("two\nlines\x07  here"), line("abcdef", most=4)
     ('two lines here', 'abc…')
     """
-    return brief(text, clip)
+    return clip(text, most)
 
 
 # ── iterations ───────────────────────────────────────────────────────────────────────────────
@@ -191,7 +191,7 @@ def list_slices(ws: Workspace) -> list[Slice]:
     suites = rows.partition_by(ITERATION[:2], as_dict=True)
     return [
         Slice(workspace, skill, name, model)
-        for workspace, skill in sorted(suites, key=lambda names: [natural(name) for name in names])
+        for workspace, skill in sorted(suites, key=lambda names: [*map(natural_key, names)])
         for name in order_iterations(suites[workspace, skill])
         for model in list_models(runs.filter(workspace=workspace, skill=skill, iteration=name))
     ]
@@ -401,12 +401,12 @@ def metric_name(metric: str) -> str:
     return _NAMES.get(metric, metric.replace("_", " ").capitalize())
 
 
-def figure(value: float | None, metric: str) -> str:
+def in_unit(value: float | None, metric: str) -> str:
     """A figure in its unit.
 
-    >>> figure(0.85, "pass_rate"), figure(42.5, "time_seconds"), figure(None, "tokens")
+    >>> in_unit(0.85, "pass_rate"), in_unit(42.5, "time_seconds"), in_unit(None, "tokens")
     ('85%', '42.5 s', '–')
-    >>> figure(3800.4, "tokens"), figure(0.0123, "cost_usd"), figure(4.0, "rubric:clarity")
+    >>> in_unit(3800.4, "tokens"), in_unit(0.0123, "cost_usd"), in_unit(4.0, "rubric:clarity")
     ('3,800', '$0.0123', '4.00')
     """
     return MISSING if value is None else _meant(metric).figure(value).replace(TIE, " ")
@@ -456,7 +456,7 @@ def header(measured: IterationFigures, *labels: str) -> tuple[str, ...]:
 def cells(measured: IterationFigures, metric: str) -> tuple[str, ...]:
     """A metric under each configuration, and each difference, with what they rest on."""
     figures = (
-        with_n(figure(measured.figure(name, metric), metric), measured.figure(name, metric, "n"))
+        with_n(in_unit(measured.figure(name, metric), metric), measured.figure(name, metric, "n"))
         for name in measured.configurations
     )
     return (*figures, *(delta_cell(measured, name, metric) for name in measured.compared))

@@ -37,7 +37,7 @@ from .measured import (
     Section,
     Table,
     delta_cell,
-    figure,
+    in_unit,
     line,
     list_slices,
     measure,
@@ -195,7 +195,7 @@ def _verdict_cell(row: Row) -> str:
 def _side_cell(measured: IterationFigures, name: str | None) -> str:
     if name is None:
         return MISSING
-    shown = figure(measured.figure(name, HEADLINE), HEADLINE)
+    shown = in_unit(measured.figure(name, HEADLINE), HEADLINE)
     return with_n(f"{line(name)} {shown}", measured.figure(name, HEADLINE, "n"))
 
 

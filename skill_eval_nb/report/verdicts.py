@@ -21,7 +21,7 @@ from skill_eval_nb.stats.values import (
     RUBRIC,
     is_stand_in,
     model_name,
-    natural,
+    natural_key,
     sort_stamps,
 )
 from skill_eval_nb.stats.variance import ROUGH
@@ -41,8 +41,8 @@ from .measured import (
     cut_table,
     difference,
     explain_cells,
-    figure,
     header,
+    in_unit,
     interval,
     line,
     metric_name,
@@ -219,7 +219,7 @@ def _eval_table(measured: IterationFigures, metric: str) -> Table:
     for row in stats.deltas_by_eval(measured.ws, metric).iter_rows(named=True):
         shown = evals[row["eval_id"], row["eval_name"]]
         for side, mean, n in SIDES:
-            shown["mean", row[side]] = with_n(figure(row[mean], metric), row[n])
+            shown["mean", row[side]] = with_n(in_unit(row[mean], metric), row[n])
         shown["delta", row["configuration"]] = difference(row["estimate"], metric)
     columns = [("mean", name) for name in measured.configurations]
     columns += [("delta", name) for name in measured.compared]
@@ -269,7 +269,7 @@ def _total_figures(measured: IterationFigures, metric: str) -> Iterator[str]:
     sides = [runs.filter(configuration=name)[metric] for name in measured.configurations]
     for values in [*sides, runs[metric]] if len(sides) > 1 else sides:
         total = math.fsum(values.drop_nulls()) if values.count() else None
-        shown = duration(total) if metric == "time_seconds" else figure(total, metric)
+        shown = duration(total) if metric == "time_seconds" else in_unit(total, metric)
         yield with_n(shown, values.count())
 
 
@@ -336,7 +336,7 @@ def _check_cells(row: CheckRow) -> tuple[str, ...]:
         line(row["text"]),
         row["class"],
         _join_evals(row["evals"]),
-        *(with_n(figure(row[rate], "pass_rate"), _n_scored(row, end)) for rate, end in sides),
+        *(with_n(in_unit(row[rate], "pass_rate"), _n_scored(row, end)) for rate, end in sides),
         difference(row["estimate"], "pass_rate"),
         f"{row['p_adjusted']:.2g}",
     )
@@ -351,7 +351,7 @@ def _silent_table(compared: list[CheckRow]) -> Iterator[Part]:
     for row in sorted(compared, key=lambda row: (row["layer"], row["text"])):
         every[row["layer"], row["text"]].append(row)
     silent = [own for own in every.values() if {row["class"] for row in own} in SILENT]
-    silent.sort(key=lambda own: (-len(own[0]["evals"]), natural(own[0]["text"])))
+    silent.sort(key=lambda own: (-len(own[0]["evals"]), natural_key(own[0]["text"])))
     if not silent:
         return
     yield Paragraph(
@@ -397,7 +397,7 @@ def failing_checks(measured: IterationFigures) -> Iterator[Part]:
         *(passed.filter(configuration=name).alias(f"of {name}") for name in names),
     )
     failing = checks.filter(pl.col("rate") < 1).to_dicts()
-    failing.sort(key=lambda row: (row["rate"], *(natural(row[name]) for name in keys)))
+    failing.sort(key=lambda row: (row["rate"], *(natural_key(row[name]) for name in keys)))
     yield from cut_table(
         "Passed of the runs that were scored, with the evidence of a run that failed",
         ("Check", "Eval", "Evidence", *map(line, names)),
@@ -463,7 +463,7 @@ def _component_cell(row: Row | None) -> str:
     """A component: its standard deviation, its share and how sure that is."""
     if row is None:
         return MISSING
-    share, low, high = (figure(row[name], "pass_rate") for name in SHARES)
+    share, low, high = (in_unit(row[name], "pass_rate") for name in SHARES)
     ends = f" ({low}–{high})" if None not in (row["share_low"], row["share_high"]) else ""
     return f"{row['variance'] ** 0.5:.2f}, {share}{ends}"
 
@@ -504,8 +504,8 @@ def _agreement_cells(row: Row) -> tuple[str, ...]:
     return (
         line(row["dimension"]),
         who,
-        figure(row["exact"], "pass_rate"),
-        figure(row["within_one"], "pass_rate"),
+        in_unit(row["exact"], "pass_rate"),
+        in_unit(row["within_one"], "pass_rate"),
         *(MISSING if row[name] is None else f"{row[name]:.2f}" for name in COEFFICIENTS),
         count(row["n_repeated"], "output"),
     )

@@ -259,7 +259,6 @@ class Job:
         self._seconds: float | None = None  # in all, once it has ended
         self._loop: asyncio.AbstractEventLoop | None = None
         self._grace: float | None = None  # seconds, once somebody has asked to stop
-        self._runs: list[Run] = []  # those that lack something
         self._ended: Future[Progress] = Future()
         self._ended.set_running_or_notify_cancel()
         self._journal = Journal(plan.folder, plan.fingerprint.event())
@@ -362,20 +361,21 @@ class Job:
         runs = [plan.run_of(cell) for cell in plan.needed]
         self._needed = len(runs)
         for run in runs:
-            self._count_missing(run)
-        lacking = (run for run in runs if run.missing)
-        self._runs = sorted(lacking, key=lambda run: run.missing.execute)  # paid for, then graded
+            self._count_run(run)
+        incomplete = (run for run in runs if run.missing)
+        # What was paid for is graded before anything else is executed.
+        self._runs = sorted(incomplete, key=lambda run: run.missing.execute)
 
-    def _count_missing(self, run: Run) -> None:
-        """Count what a run lacks."""
+    def _count_run(self, run: Run) -> None:
+        """Count what a run lacks, or that it has ended; clear the error of a grading to repeat."""
         missing, engine = run.missing, self._engine
-        judgings = 0 if self._plan.judge is None else len(missing.judgings)
-        if missing:
-            engine.rest[run.cell.key] = Counter({EXECUTE: missing.execute, JUDGE: judgings})
-        else:
+        if not missing:
             why = why_errored(run.place)
             engine.counts["finished" if why is None else "errored"] += 1
-        if missing and not missing.execute and self._plan.retry_errored:
+            return
+        judgings = 0 if self._plan.judge is None else len(missing.judgings)
+        engine.rest[run.cell.key] = Counter({EXECUTE: missing.execute, JUDGE: judgings})
+        if not missing.execute and self._plan.retry_errored:
             clear_error(run.place)
 
     # ── the job's thread ─────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.models import Connection, Prices
-from skill_eval_nb.text import brief, count, dollars, pluralize, some
+from skill_eval_nb.text import clip, count, dollars, pluralize, some
 from skill_eval_nb.view import Block, Card, Cards, Items, Mark, Pairs, Shown, Table, Text, Title
 from skill_eval_nb.workspace.jobs import read_job, read_settings
 
@@ -187,7 +187,7 @@ class Plan(Spec, Shown):
         yield Items(whole.assumptions, soft=True)
         first = (run.cell for run in todo[:FIRST])
         order = tuple(
-            f"{brief(cell.eval_name, LONGEST)}, {cell.configuration}, run {cell.run_number}"
+            f"{clip(cell.eval_name, LONGEST)}, {cell.configuration}, run {cell.run_number}"
             for cell in first
         )
         yield Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))

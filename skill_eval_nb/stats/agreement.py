@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.tables.columns import convert_like, frame_of
+from skill_eval_nb.tables.columns import frame_of, to_backend_of
 from skill_eval_nb.text import count
 
 from .checks import find_judged_checks
@@ -20,7 +20,7 @@ from .values import (
     GROUP,
     RUN,
     is_table,
-    natural,
+    natural_key,
     order_answer,
     rows_of_runs,
     runs_of,
@@ -560,9 +560,9 @@ def agreement(data: Any, human: Any = None, *, level: float = 0.95) -> Any:
     labelled = [] if is_table(data) else trust_judges(data, level)
     rows += [{"kind": LABELLED, "other": SOMEBODY} | row for row in labelled]
     kinds = (*KINDS, LABELLED)
-    names = dict.fromkeys(KEYS, natural) | {"kind": lambda kind: (kinds.index(kind),)}
+    names = dict.fromkeys(KEYS, natural_key) | {"kind": lambda kind: (kinds.index(kind),)}
     table = sort_rows(pl.DataFrame(rows, schema | {"note": pl.String}), **names)
-    return convert_like(data, order_answer(data, table))
+    return to_backend_of(data, order_answer(data, table))
 
 
 def _measure_raters(raters: Raters, level: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skill_eval_nb.tables.columns import TABLES, frame_of
 from skill_eval_nb.tables.document_rows import DELTA, RUNS_EACH
 
-from .pairing import choose_sides, side
+from .pairing import choose_sides, side_key
 from .summary import STATISTICS, consistency, metric_order, spread
 from .values import (
     EVAL,
@@ -20,7 +20,7 @@ from .values import (
     RUBRIC,
     RUN,
     check_workspace,
-    natural,
+    natural_key,
     runs_of,
     scores_of,
     sort_rows,
@@ -460,10 +460,9 @@ def audit(workspace: Any) -> Any:
         )
         .select(AUDIT)
     )
-    names = dict.fromkeys([*ITERATION, "path"], natural)
-    return sort_rows(
-        rows, **names, configuration=lambda name: (name == DELTA, side(name)), metric=metric_order
-    )
+    names = dict.fromkeys([*ITERATION, "path"], natural_key)
+    sides = {"configuration": lambda name: (name == DELTA, side_key(name))}  # a delta comes last
+    return sort_rows(rows, **names, **sides, metric=metric_order)
 
 
 def _values_of(runs: pl.DataFrame, scores: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:

@@ -19,10 +19,10 @@ from .values import (
     RUN,
     SIDES,
     by_model,
+    cache_on_workspace,
     is_table,
     join_sides,
-    natural,
-    remember,
+    natural_key,
     rows_of_runs,
     runs_of,
     sort_rows,
@@ -55,7 +55,7 @@ ASIDE = re.compile(r"\W")
 """What an addition begins with that a grader made or left out."""
 
 
-@remember
+@cache_on_workspace
 def checks_of(data: Any) -> pl.DataFrame:
     """The checks that runs were graded on: RUN, layer, expectation_id, text; none of a table."""
     import polars as pl
@@ -109,7 +109,7 @@ def find_other_checks(
         pl.col("texts").list.len().sum().alias("n"),
         pl.col("texts_baseline").list.len().sum().alias("n_baseline"),
     )
-    return sort_rows(counts, **dict.fromkeys([*GROUP, *EVAL], natural))
+    return sort_rows(counts, **dict.fromkeys([*GROUP, *EVAL], natural_key))
 
 
 def are_same_checks(
@@ -184,10 +184,10 @@ def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     comparison = [*GROUP, *SIDES, "metric"]
     lost = other & (pl.col("estimate").is_not_null() & ~other).any().over(comparison)
     why = pl.format("graded on other checks ({} and {})", "n", "n_baseline")
-    return unpair(flagged, lost, why).drop("n", "n_baseline")
+    return mark_unpaired(flagged, lost, why).drop("n", "n_baseline")
 
 
-def unpair(paired: pl.DataFrame, lost: pl.Expr, why: pl.Expr) -> pl.DataFrame:
+def mark_unpaired(paired: pl.DataFrame, lost: pl.Expr, why: pl.Expr) -> pl.DataFrame:
     """`pairs` without the figures of those that are lost, which say why."""
     import polars as pl
 

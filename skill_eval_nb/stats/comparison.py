@@ -12,7 +12,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from skill_eval_nb.text import brief, count, format_p, some
+from skill_eval_nb.text import clip, count, format_p, some
 
 from .inference import (
     MANY,
@@ -464,14 +464,14 @@ def find_interaction(
     means = effects.mean(axis=0).tolist() if len(evals) else []
     found = Interaction(scope, level, of, models, left_out, len(evals), means)
     if len(models) < 2:
-        only = some(map(brief, models)) or "none"
+        only = some(map(clip, models)) or "none"
         return found._replace(lacks=f"it takes two with both sides, and there is {only}")
     if not len(evals):
         return found._replace(lacks="no eval has both sides with each of them")
     if scope == "suite":
         of_each = {name: list(map(cells_of, sides)) for name, sides in runs.items()}
         noises = {name: run_noise(*sides) for name, sides in of_each.items()}
-        silent = [brief(name) for name, noise in noises.items() if noise is None]
+        silent = [clip(name) for name, noise in noises.items() if noise is None]
         if not silent:
             return found._replace(p=welch_p(means, list(filter(None, noises.values()))))
         if all(side.has_repeats for sides in of_each.values() for side in sides):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skill_eval_nb.text import brief, count, format_p, in_quotes, lower_first, some, with_sign
+from skill_eval_nb.text import clip, count, format_p, in_quotes, lower_first, some, with_sign
 
-from .checks import CHECKED, COUNTED, unpair
+from .checks import CHECKED, COUNTED, mark_unpaired
 from .comparison import Scope, find_interaction
 from .pairing import (
     Pairs,
@@ -107,7 +107,7 @@ def drop_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str]) ->
     parts = [part for three in zip(*counts, SIDES, strict=True) for part in three]
     why = pl.format("the gate took {} of {} runs of {} and {} of {} of {}", *parts)
     lost = rubric & unequal & (pl.sum_horizontal(counts[0]) > 0)
-    return unpair(both, lost, why).drop(*counts[0], *counts[1])
+    return mark_unpaired(both, lost, why).drop(*counts[0], *counts[1])
 
 
 def _took_unequal_parts(taken: Sequence[Any], of: Sequence[Any], fewer: Any) -> Any:
@@ -174,7 +174,7 @@ class Compared(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The sides as sentences name them."""
-        return [brief(self.row[side]) for side in ("configuration", "baseline")]
+        return [clip(self.row[side]) for side in ("configuration", "baseline")]
 
     def stated_by_side(self, name: str) -> list[list[Any]]:
         """The values that each side states for a name, such as `judge_model`."""
@@ -280,7 +280,7 @@ def name_sessions(of: Compared) -> str | None:
     who, other = of.row["iteration"], of.known.asked.subtracted_side
     if other is not None:
         both = "what changed for both between the sessions is taken off"
-        return f"This is the change of {brief(who)} less that of {brief(other)}: {both}."
+        return f"This is the change of {clip(who)} less that of {clip(other)}: {both}."
     baseline = of.known.baselines.get(of.suite)
     if baseline in (None, who):
         return f"{SESSIONS}."
@@ -333,7 +333,7 @@ def name_batches(of: Compared) -> str | None:
     batches = of.known.batches.get(of.suite)
     if not batches:
         return None
-    names = some(map(brief, batches))
+    names = some(map(clip, batches))
     one = 'in Python `pool="iteration"` gives one answer over all their evals'
     return f"{names} have no eval in common, so each is answered alone; {one}."
 
@@ -353,7 +353,7 @@ def find_confounds(compared: Compared) -> tuple[list[str], bool]:
 
 def _say_models(names: Sequence[str], models: Sequence[Sequence[str]], what: str) -> str:
     parts = [
-        f"{who} was {what} {some([brief(model) for model in own])}"
+        f"{who} was {what} {some([clip(model) for model in own])}"
         for who, own in zip(names, models, strict=True)
     ]
     return ", ".join(parts)
@@ -385,7 +385,7 @@ def describe_strata(
         sentences = texts.setdefault(key, [])
         if len(found.models) > 1 and found.n_evals:
             named = "; ".join(
-                f"{brief(name)} {in_words(own, str(key[-1]), with_sign)}"
+                f"{clip(name)} {in_words(own, str(key[-1]), with_sign)}"
                 for name, own in zip(found.models, found.estimates, strict=True)
             )
             sentences.append(f"The mean over {len(found.models)} models, each as much: {named}.")
@@ -395,7 +395,7 @@ def describe_strata(
                 differs = f"The effect differs between them (p {format_p(found.p)})"
                 sentences.append(f"{differs}: look at each model by itself.")
         if found.left_out:
-            left_out = "; ".join(map(brief, found.left_out))
+            left_out = "; ".join(map(clip, found.left_out))
             sentences.append(f"Without a pair, and so left out: {left_out}.")
     return texts
 
@@ -447,7 +447,7 @@ def settle_verdict(
             if name in row
         }
     if whose:
-        reason = f"{brief(model_name(row), 80)}: {lower_first(reason)}"
+        reason = f"{clip(model_name(row), 80)}: {lower_first(reason)}"
     return {
         **settled,
         "verdict": word,

@@ -37,7 +37,7 @@ from .values import (
     SIDES,
     check_level,
     in_polars,
-    natural,
+    natural_key,
     no_such,
     runs_of,
     scores_of,
@@ -435,7 +435,7 @@ def deltas_by_dimension(
     import polars as pl
 
     own, level = in_polars(data), secondary_level(level)
-    scored = sorted({*scores_of(own)["metric"]}, key=natural)
+    scored = sorted({*scores_of(own)["metric"]}, key=natural_key)
     metrics = list(dict.fromkeys([*secondary_metrics(own), *scored]))
 
     def answer(scope: Scope) -> pl.DataFrame:

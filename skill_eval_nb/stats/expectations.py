@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.text import brief, count, figure, format_p, with_sign
+from skill_eval_nb.text import clip, count, format_figure, format_p, with_sign
 
 from .comparison import TINY
 from .inference import benjamini_hochberg, exact_tests
-from .pairing import choose_sides, side
+from .pairing import choose_sides, side_key
 from .values import (
     ENDS,
     EVAL,
@@ -22,7 +22,7 @@ from .values import (
     check_level,
     is_table,
     join_sides,
-    natural,
+    natural_key,
     rows_of_runs,
     runs_by_model,
     sort_rows,
@@ -99,7 +99,7 @@ def explain_class(row: Mapping[str, Any], level: float) -> str:
     seen, alone = _say_passes(row), row["baseline"] is None
     p = f"exact p {format_p(row['p'])}" if row["p"] is not None else ""
     if row["p"] is not None and row["p_adjusted"] > row["p"] * (1 + TINY):
-        p += f", adjusted {figure(row['p_adjusted'])}"
+        p += f", adjusted {format_figure(row['p_adjusted'])}"
     match row["class"]:
         case "separates" | "hurts":
             return f"{seen}, {with_sign(row['estimate'])}: {p}."
@@ -138,7 +138,7 @@ def at_least(runs: int, level: float) -> str:
 def _say_passes(row: Mapping[str, Any]) -> str:
     """How often it passed on either side."""
     sides = [
-        f"{row[f'n_passed{end}']:,} of {count(scored, 'run')} of {brief(name)}"
+        f"{row[f'n_passed{end}']:,} of {count(scored, 'run')} of {clip(name)}"
         for name, end in ((row["configuration"], ""), (row["baseline"], "_baseline"))
         if name is not None and (scored := row[f"n_passed{end}"] + row[f"n_failed{end}"])
     ]
@@ -151,7 +151,7 @@ def _explain_no_class(row: Mapping[str, Any], level: float, p: str) -> str:
     alone = row["baseline"] is None
     for name, n in ((row["configuration"], scored), (row["baseline"], other)):
         if name is not None and not n:
-            return f"no run of {brief(name) or '(no name)'} was scored"
+            return f"no run of {clip(name) or '(no name)'} was scored"
     passed = row["n_passed"] + row["n_passed_baseline"]
     if passed in (0, scored + other):
         runs = repeats_needed(level) + 1
@@ -378,7 +378,7 @@ def discrimination(data: Any, baseline: str | None = None, level: float = 0.95) 
     """
     import polars as pl
 
-    cells = sort_rows(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
+    cells = sort_rows(outcomes(data, baseline), **dict.fromkeys(EVAL, natural_key))
     key = [*GROUP, *SIDES, "layer", "text"]
     cells = _sort_cells(cells).with_columns(pl.struct(key).rle_id().alias("row"))
     found = _figures_by_row(cells, level)
@@ -412,7 +412,7 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
     >>> discrimination_by_eval(verdicts).select("eval_id", "pass_rate", "class").rows()
     [('1', 1.0, 'too little data'), ('2', 0.0, 'too little data')]
     """
-    cells = _sort_cells(outcomes(data, baseline), **dict.fromkeys(EVAL, natural))
+    cells = _sort_cells(outcomes(data, baseline), **dict.fromkeys(EVAL, natural_key))
     found = _figures_by_row(cells.with_row_index("row"), level)
     about = [*GROUP, *EVAL, *CHECK, *KIND, *SIDES]
     return found.select(*about, *FIGURES)
@@ -422,7 +422,7 @@ def _sort_cells(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
     """By group and comparison, then evals, then what is checked first."""
     falling = [True, False, False]
     by_text = cells.sort(CHECK, descending=falling, nulls_last=True, maintain_order=True)
-    return sort_rows(by_text, **dict.fromkeys(GROUP, natural), configuration=side, **evals)
+    return sort_rows(by_text, **dict.fromkeys(GROUP, natural_key), configuration=side_key, **evals)
 
 
 def _figures_by_row(cells: pl.DataFrame, level: float) -> pl.DataFrame:

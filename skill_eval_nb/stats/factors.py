@@ -7,7 +7,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from skill_eval_nb.text import brief, format_p, some
+from skill_eval_nb.text import clip, format_p, some
 
 from .comparison import TINY, Interaction, Scope, find_interaction
 from .confounds import DeltaQuestion, Facts, errors_as_failures, facts_of, is_judged
@@ -171,7 +171,7 @@ def _word_answer(
     """
     metric = rows[0]["metric"]
     differs, sentence = found.differs, found.sentence()
-    silent = [brief(model_name(row)) for row in rows if row["verdict"] is None and better(metric)]
+    silent = [clip(model_name(row)) for row in rows if row["verdict"] is None and better(metric)]
     if silent:
         differs, sentence = None, f"There is no verdict with {some(silent)}. {sentence}"
     elif differs is not None and differs != failed.differs:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.tables.columns import TABLES
-from skill_eval_nb.text import count, figure
+from skill_eval_nb.text import count, format_figure
 from skill_eval_nb.workspace.jobs import JobRecord, read_job
 
 from .comparison import TINY
@@ -76,8 +76,9 @@ def check_looks(looks: Looks, n_evals: int, level: float = 0.95) -> None:
             return
     raise ValueError(
         f"no look before the last can decide anything: of {count(n_evals, 'eval')} with "
-        f"{count(looks[-2], 'run')} a side the smallest p is {figure(least)}, and {figure(alpha)} "
-        "is asked for. Take later looks or more evals, or plan `runs` without looks"
+        f"{count(looks[-2], 'run')} a side the smallest p is {format_figure(least)}, and "
+        f"{format_figure(alpha)} is asked for. Take later looks or more evals, or plan `runs` "
+        "without looks"
     )
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.tables import Workspace
 from skill_eval_nb.text import (
-    brief,
+    clip,
     count,
-    figure,
+    format_figure,
     format_p,
     in_quotes,
     lower_first,
@@ -30,7 +30,7 @@ from .expectations import (
     fewest_scored,
 )
 from .overview import compare_scopes
-from .pairing import choose_sides, pair_evals, propose_families, side
+from .pairing import choose_sides, pair_evals, propose_families, side_key
 from .summary import outliers
 from .triggers import trigger_doubts
 from .values import (
@@ -46,7 +46,7 @@ from .values import (
     is_of_several_models,
     join_sides,
     model_name,
-    natural,
+    natural_key,
     runs_by_model,
     runs_of,
     secondary_level,
@@ -139,8 +139,9 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
     for rows in groups_of(_find_unproven(ws, found), *SIDES):
         rows.sort(key=lambda row: (abs(row["estimate"]) / row["noise"], row["dimension"]))
         effects = [
-            f"{in_quotes(row['dimension'], 40)} (runs of an eval differ by {figure(row['noise'])} "
-            f"points, the sides by {figure(abs(row['estimate']))})"
+            f"{in_quotes(row['dimension'], 40)} (runs of an eval differ by "
+            f"{format_figure(row['noise'])} points, the sides by "
+            f"{format_figure(abs(row['estimate']))})"
             for row in rows
         ]
         judge = [
@@ -181,7 +182,7 @@ def _find_unproven(ws: Workspace, found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sides_of(row: Row) -> str:
-    return f"{brief(row['configuration'])} against {brief(row['baseline'])}"
+    return f"{clip(row['configuration'])} against {clip(row['baseline'])}"
 
 
 NAMED = 3
@@ -201,7 +202,7 @@ def silent_or_hurting(ws: Workspace, baseline: str | None, level: float) -> Iter
 
 
 def _say_hurts(rows: Sequence[Row], every: int, level: float) -> str:  # noqa: ARG001
-    who, other = brief(rows[0]["configuration"]), brief(rows[0]["baseline"])
+    who, other = clip(rows[0]["configuration"]), clip(rows[0]["baseline"])
     named = some([f"{in_quotes(row['text'])} ({_say_passes(row)})" for row in rows], NAMED)
     return (
         f"{len(rows):,} of {count(every, 'expectation')} passed less often in {who} than in "
@@ -212,7 +213,7 @@ def _say_hurts(rows: Sequence[Row], every: int, level: float) -> str:  # noqa: A
 def _say_always(rows: Sequence[Row], every: int, level: float) -> str:
     passed = rows[0]["class"] == PASSES
     other = rows[0]["baseline"]
-    where = f" and {brief(other)}" if other is not None else ""
+    where = f" and {clip(other)}" if other is not None else ""
     verb = "passed" if passed else "failed"
     advice = (
         "Make them harder, or leave them out" if passed else "See whether they can be met at all"
@@ -224,7 +225,7 @@ def _say_always(rows: Sequence[Row], every: int, level: float) -> str:
     )
     return (
         f"{len(rows):,} of {count(every, 'expectation')} always {verb} in "
-        f"{brief(rows[0]['configuration'])}{where}: "
+        f"{clip(rows[0]['configuration'])}{where}: "
         f"{some([in_quotes(row['text']) for row in rows], NAMED)}. "
         f"{advice if fewest >= ADVISED else little}."
     )
@@ -297,7 +298,7 @@ def note_unpaired(ws: Workspace, baseline: str | None, level: float) -> Iterator
         alone = [row for row in rows if row["unpaired"] is not None]
         if alone:
             gaps = [
-                f"{in_quotes(row['eval_name'], 40)} ({brief(row['unpaired'], 80)})" for row in alone
+                f"{in_quotes(row['eval_name'], 40)} ({clip(row['unpaired'], 80)})" for row in alone
             ]
             text = f"{len(alone):,} of {count(len(rows), 'eval')} cannot be compared, "
             text += f"{_sides_of(rows[0])}: {some(gaps, NAMED)}. Run what is missing."
@@ -308,7 +309,7 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
     """The runs of an iteration that stand out: a note for all, the farthest first."""
     for rows in groups_of(outliers(ws)):
         rows.sort(
-            key=lambda row: (-abs(row["modified_z"]), side(row["configuration"]), run_name(row))
+            key=lambda row: (-abs(row["modified_z"]), side_key(row["configuration"]), run_name(row))
         )
         runs = [f"{run_name(row)} {_describe_outlier(row)}" for row in rows]
         text = f"Far from the others: {some(runs, NAMED)}.{_describe_change(rows[0])}"
@@ -318,7 +319,7 @@ def standing_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[
 def _describe_outlier(row: Row) -> str:
     """What a run took, and what is usual."""
     value, usual = (in_words(row[name], row["metric"]) for name in ("value", "median"))
-    z = figure(row["modified_z"])
+    z = format_figure(row["modified_z"])
     return f"{USUAL[row['metric']]} {value}, where {usual} is usual (modified z {z})"
 
 
@@ -328,7 +329,7 @@ def _describe_change(row: Row) -> str:
         return ""
     those = "it" if row["n_outliers"] == 1 else "such runs"
     mean, without = (in_words(row[name], row["metric"]) for name in ("mean", "mean_without"))
-    return f" Without {those} the mean of {brief(row['configuration'])} is {without}, not {mean}."
+    return f" Without {those} the mean of {clip(row['configuration'])} is {without}, not {mean}."
 
 
 def run_name(row: Row, *, full: bool = False) -> str:
@@ -337,7 +338,7 @@ def run_name(row: Row, *, full: bool = False) -> str:
     >>> run_name({"eval_name": "late-fee", "configuration": "with_skill", "run_number": 3})
     'late-fee with_skill run 3'
     """
-    names = (row[name] if full else brief(row[name]) for name in ("eval_name", "configuration"))
+    names = (row[name] if full else clip(row[name]) for name in ("eval_name", "configuration"))
     return f"{' '.join(names)} run {row['run_number']}"
 
 
@@ -425,7 +426,7 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
     several = {*runs_by_model(own).filter(is_of_several_models()).select(GROUP).iter_rows()}
     for one in found:
         if group_of(one) in several:
-            one["text"] = f"{brief(model_name(one))}: {one['text']}"
+            one["text"] = f"{clip(model_name(one))}: {one['text']}"
     types: dict[str, Any] = dict.fromkeys([*GROUP, "configuration", "kind", "text"], pl.String)
     types |= dict.fromkeys(("evals", "expectations", "runs"), pl.List(pl.String))
     frame = pl.DataFrame(sorted(found, key=_note_order), types)
@@ -433,5 +434,5 @@ def notes(data: Any, baseline: str | None = None, level: float = 0.95, most: int
 
 
 def _note_order(note: Note) -> Key:
-    names = (natural(name or "") for name in group_of(note))
-    return *names, KINDS.index(note["kind"]), side(note["configuration"] or ""), note["text"]
+    names = (natural_key(name or "") for name in group_of(note))
+    return *names, KINDS.index(note["kind"]), side_key(note["configuration"] or ""), note["text"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_eval_nb.tables import Workspace, load
-from skill_eval_nb.tables.columns import convert_like
+from skill_eval_nb.tables.columns import to_backend_of
 from skill_eval_nb.workspace.jobs import read_settings
 
 from .comparison import SCOPES
@@ -295,7 +295,7 @@ def sequential(
             mine = pl.DataFrame(names, rows.select(ITERATION).schema, orient="row")
             rows = rows.join(mine, ITERATION, how="semi", maintain_order="left")
         found.append(rows)
-    return convert_like(data, pl.concat(found))
+    return to_backend_of(data, pl.concat(found))
 
 
 def decide_look(workspace: Path, iteration: int, looks: Looks, runs: int) -> str | None:

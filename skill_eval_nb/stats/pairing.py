@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skill_eval_nb.documents.sides import UNSTATED, likeness
-from skill_eval_nb.text import brief, count, some
+from skill_eval_nb.text import clip, count, some
 
-from .checks import checks_of, find_other_checks, unpair
+from .checks import checks_of, find_other_checks, mark_unpaired
 from .values import (
     ENDS,
     EVAL,
@@ -21,13 +21,13 @@ from .values import (
     SIDES,
     Key,
     by_model,
+    cache_on_workspace,
     is_table,
     join_sides,
-    natural,
+    natural_key,
     no_such,
     none_stated,
     own_of_evals,
-    remember,
     runs_of,
     sort_rows,
 )
@@ -65,7 +65,7 @@ def name_families(
     return [" ".join(map(str, first_of(min(own)))) if own else None for own in each]
 
 
-@remember
+@cache_on_workspace
 def propose_families(data: Any) -> dict[tuple[Any, ...], tuple[str, list[str]]]:
     """By ITERATION the families that its evals seem to have: of two and more, at least two of them.
 
@@ -97,7 +97,7 @@ def propose_families(data: Any) -> dict[tuple[Any, ...], tuple[str, list[str]]]:
             most = common != ways[-1][0] or 2 * sum(map(len, several)) >= len(own)
             if len(several) > 1 and most:
                 kin = [name for family in several for name in family]
-                each = some([" + ".join(map(brief, family[:2])) for family in several])
+                each = some([" + ".join(map(clip, family[:2])) for family in several])
                 belong = f"{count(len(kin), 'eval')} seem to belong together by {common} ({each})"
                 found[place] = f"{belong}: `cluster={cluster}` counts each family once.", kin
                 break
@@ -111,14 +111,14 @@ COUNTS = ("n_runs", "n_errored", "n_unscored")
 BOTH = [f"{count}{end}" for count in COUNTS for end in ENDS]
 
 
-def side(configuration: str) -> Key:
+def side_key(configuration: str) -> Key:
     """A sorting key that puts the with-skill side first and the likeliest baseline last.
 
-    >>> sorted(["without_skill", "old_skill", "with_skill"], key=side)
+    >>> sorted(["without_skill", "old_skill", "with_skill"], key=side_key)
     ['with_skill', 'old_skill', 'without_skill']
     """
     like = likeness(configuration)
-    return (like is not None, *(-part for part in like or ()), natural(configuration))
+    return (like is not None, *(-part for part in like or ()), natural_key(configuration))
 
 
 def choose_baseline(
@@ -133,7 +133,7 @@ def choose_baseline(
     """
     if baseline is not None:
         return baseline, ""
-    names = sorted(configurations, key=natural)
+    names = sorted(configurations, key=natural_key)
     likely = {name: like for name in names if (like := likeness(name)) is not None}
     if not likely:
         return None, f"no baseline among the configurations: {', '.join(names)}"
@@ -184,7 +184,7 @@ def swap_iterations(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename(swapped).select(frame.columns)
 
 
-@remember
+@cache_on_workspace
 def find_batches(data: Any) -> dict[tuple[str, str], list[str]]:
     """The iterations of each suite that have no eval in common, of those with several sides."""
     import polars as pl
@@ -197,7 +197,7 @@ def find_batches(data: Any) -> dict[tuple[str, str], list[str]]:
         (pl.struct(EVAL).n_unique() == pl.len()).alias("apart"),
     )
     found = names.filter(pl.col("apart") & (pl.col("iteration").list.len() > 1))
-    return {(one, skill): sorted(its, key=natural) for one, skill, its, _ in found.iter_rows()}
+    return {(one, skill): sorted(its, key=natural_key) for one, skill, its, _ in found.iter_rows()}
 
 
 def as_one_iteration(data: Any) -> Any:
@@ -300,7 +300,7 @@ def pair_evals(values: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
         .drop("why")
     )
     names = [*GROUP, "metric", *EVAL]
-    return sort_rows(paired, **dict.fromkeys(names, natural), configuration=side)
+    return sort_rows(paired, **dict.fromkeys(names, natural_key), configuration=side_key)
 
 
 def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFrame:
@@ -343,8 +343,8 @@ def pool_models(paired: pl.DataFrame, over: Sequence[str] = MODEL) -> pl.DataFra
         )
         .select(*paired.columns, "models", "left_out")
     )
-    order = dict.fromkeys([*ITERATION, "metric", *EVAL], natural)
-    return sort_rows(each, **order, configuration=side)
+    order = dict.fromkeys([*ITERATION, "metric", *EVAL], natural_key)
+    return sort_rows(each, **order, configuration=side_key)
 
 
 def less_change_of(paired: pl.DataFrame, baseline: str) -> pl.DataFrame:
@@ -407,7 +407,7 @@ def add_eval_columns(
         paired = _attach(paired, own).with_columns(pl.col("weight").cast(pl.Float64).fill_null(1.0))
         if (paired["weight"] < 0).any():
             raise ValueError(f"No eval weighs less than 0: {paired['weight'].min():g}.")
-        paired = unpair(paired, pl.col("weight") == 0, pl.lit("it weighs 0"))
+        paired = mark_unpaired(paired, pl.col("weight") == 0, pl.lit("it weighs 0"))
     if cluster is None:
         return paired
     if not isinstance(cluster, str):
@@ -461,7 +461,7 @@ class Pairs(NamedTuple):
         return swap_iterations(frame) if self.iterations else frame
 
 
-@remember
+@cache_on_workspace
 def _other_checks(data: Any, baseline: str | None, only: str | None = None) -> pl.DataFrame:
     """The evals whose two configurations were graded on other checks; see `choose_sides`."""
     runs = runs_of(data)

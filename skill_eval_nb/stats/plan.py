@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.columns import convert_like
+from skill_eval_nb.tables.columns import to_backend_of
 
 from .comparison import SCOPES, Scope, fewest_moved
 from .inference import MANY, POWER, detectable_by_flips, detectable_effect, shrink_spread
@@ -591,7 +591,7 @@ def plan(
     }
     plans = [_plan_rows(basis, wish, rates) for basis in bases]
     frame = pl.concat([pl.DataFrame(schema=_plan_types()), *plans])
-    return frame if data is None else convert_like(data, frame)
+    return frame if data is None else to_backend_of(data, frame)
 
 
 def _plan_types() -> dict[str, Any]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from skill_eval_nb.tables.columns import convert_like, frame_of
+from skill_eval_nb.tables.columns import frame_of, to_backend_of
 
-from .pairing import side
-from .values import natural, sort_rows
+from .pairing import side_key
+from .values import natural_key, sort_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -190,7 +190,7 @@ def preference(data: Any) -> Any:
         if None in (first, second, winner) or first == second:
             left_out[*suite] += 1
             continue
-        left, right = sorted((first, second), key=side)
+        left, right = sorted((first, second), key=side_key)
         pairs[*suite, left, right, eval_, pair][first != left][winner] += 1
     groups: dict[tuple[Any, ...], list[tuple[str, Orders]]] = defaultdict(list)
     for key, orders in pairs.items():
@@ -206,8 +206,8 @@ def preference(data: Any) -> Any:
     schema = dict.fromkeys(KEYS, pl.String) | dict.fromkeys(COUNTS, whole) | outcomes
     schema |= {f"{OF_EVALS}{name}": kind for name, kind in outcomes.items()}
     schema |= dict.fromkeys(MEASURES, real) | dict.fromkeys(BIAS, whole)
-    names = dict.fromkeys(SUITE, natural) | dict.fromkeys(KEYS[2:], side)
-    return convert_like(data, sort_rows(pl.DataFrame(rows, schema), **names))
+    names = dict.fromkeys(SUITE, natural_key) | dict.fromkeys(KEYS[2:], side_key)
+    return to_backend_of(data, sort_rows(pl.DataFrame(rows, schema), **names))
 
 
 def _read_comparisons(data: Any) -> pl.DataFrame:

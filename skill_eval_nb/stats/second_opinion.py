@@ -23,7 +23,7 @@ from .values import (
     better,
     check_workspace,
     in_polars,
-    natural,
+    natural_key,
     sort_rows,
     statistic,
 )
@@ -291,7 +291,7 @@ def second_opinion(workspace: Workspace) -> Any:
     frame = pl.DataFrame(
         found, dict.fromkeys(OPINED, pl.String) | dict.fromkeys(FIGURES, pl.Float64)
     )
-    return sort_rows(frame.select(OPINED), **dict.fromkeys(ITERATION, natural))
+    return sort_rows(frame.select(OPINED), **dict.fromkeys(ITERATION, natural_key))
 
 
 def _of_other_skills(ws: Workspace) -> Workspace:

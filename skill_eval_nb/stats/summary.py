@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .pairing import side
+from .pairing import side_key
 from .values import (
     EVAL,
     GROUP,
@@ -14,7 +14,7 @@ from .values import (
     RUN,
     Key,
     in_polars,
-    natural,
+    natural_key,
     no_such,
     runs_by_model,
     scores_of,
@@ -90,8 +90,8 @@ def summarize(data: Any) -> Any:
         .with_columns(pl.col("n").fill_null(0))
         .select(*keys, "metric", *STATISTICS, "n_runs", "n_errored")
     )
-    names = dict.fromkeys(GROUP, natural)
-    return sort_rows(summary, **names, configuration=side, metric=metric_order)
+    names = dict.fromkeys(GROUP, natural_key)
+    return sort_rows(summary, **names, configuration=side_key, metric=metric_order)
 
 
 def _summarize_metrics(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +111,7 @@ def _summarize_metrics(runs: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame
 def metric_order(metric: str) -> Key:
     """A sorting key for metrics: first those in ORDER, in that order, then the others by name."""
     known = metric in ORDER
-    return (not known, ORDER.index(metric) if known else natural(metric))
+    return (not known, ORDER.index(metric) if known else natural_key(metric))
 
 
 def consistency(efficiency: pl.DataFrame) -> pl.DataFrame:
@@ -226,8 +226,8 @@ def pass_at_k_by_eval(data: Any, k: Sequence[int] = (1, 3, 5), threshold: float 
         orient="row",
     )
     found = evals.join(chances, on=["n_passed", "n_runs"]).sort("k")
-    order = {**dict.fromkeys(GROUP, natural), "configuration": side}
-    by_eval = sort_rows(found, **dict.fromkeys(EVAL, natural)).sort("k", maintain_order=True)
+    order = {**dict.fromkeys(GROUP, natural_key), "configuration": side_key}
+    by_eval = sort_rows(found, **dict.fromkeys(EVAL, natural_key)).sort("k", maintain_order=True)
     columns = [*K_KEYS, *EVAL, "n_passed", "n_runs", "pass_at_k", "pass_hat_k"]
     return sort_rows(by_eval, **order).select(columns)
 
@@ -330,8 +330,8 @@ def outliers(
         )
     )
     order = {name: place for place, name in enumerate(metrics)}
-    groups = dict.fromkeys(GROUP, natural)
-    return sort_rows(found, **groups, metric=lambda name: (order[name],), configuration=side)
+    groups = dict.fromkeys(GROUP, natural_key)
+    return sort_rows(found, **groups, metric=lambda name: (order[name],), configuration=side_key)
 
 
 def _score_outliers(values: pl.DataFrame) -> pl.DataFrame:

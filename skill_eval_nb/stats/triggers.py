@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.documents.evals import NO_SKILL_OPENED, find_broken_rates
-from skill_eval_nb.tables.columns import convert_like, frame_of
+from skill_eval_nb.tables.columns import frame_of, to_backend_of
 from skill_eval_nb.text import count, in_quotes
 
-from .values import cast_columns, check_level, natural, no_such, sort_rows
+from .values import cast_columns, check_level, natural_key, no_such, sort_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ def count_by_query(data: Any) -> pl.DataFrame:
     columns = getattr(data, "columns", None)
     attempts = columns is not None and "outcome" in columns
     seen = _read_attempts(data) if attempts else _queries_with_counts(data)
-    return sort_rows(seen, **dict.fromkeys(SUITE, natural))
+    return sort_rows(seen, **dict.fromkeys(SUITE, natural_key))
 
 
 def partition_queries(
@@ -223,7 +223,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Any
         ((rate > 0) & (rate < 1)).alias("flips"),
         instead.alias("instead"),
     )
-    return convert_like(data, answered)
+    return to_backend_of(data, answered)
 
 
 def reaches_threshold(threshold: float) -> pl.Expr:
@@ -304,7 +304,7 @@ def trigger_confusion(data: Any, threshold: float = 0.5) -> Any:
     schema |= {"should_trigger": pl.Boolean, "outcome": pl.String, "right": pl.Boolean}
     schema |= dict.fromkeys(("n_queries", "n_runs"), pl.Int64)
     schema |= dict.fromkeys(("query_share", "run_share"), pl.Float64)
-    return convert_like(data, pl.DataFrame(rows, schema))
+    return to_backend_of(data, pl.DataFrame(rows, schema))
 
 
 def _query_outcome(threshold: float) -> pl.Expr:
@@ -397,7 +397,7 @@ def trigger_doubts(data: Any) -> Any:
     ]
     texts = dict.fromkeys([*SUITE, "doubt"], pl.String)
     schema: Row = texts | {"broken": pl.Boolean, "message": pl.String}
-    return convert_like(data, pl.DataFrame(rows, schema, orient="row"))
+    return to_backend_of(data, pl.DataFrame(rows, schema, orient="row"))
 
 
 def _doubt_queries(queries: pl.DataFrame) -> Iterator[Doubt]:
@@ -659,7 +659,7 @@ def trigger_scores(
     schema: Row = dict.fromkeys(keys, pl.String)
     schema |= dict.fromkeys(figures, pl.Float64)
     schema |= dict.fromkeys((*SIZES, *RUNS), pl.Int64)
-    return convert_like(data, pl.DataFrame(rows, schema))
+    return to_backend_of(data, pl.DataFrame(rows, schema))
 
 
 def _score_row(queries: pl.DataFrame, level: float) -> Row:

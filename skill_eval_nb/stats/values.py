@@ -11,8 +11,8 @@ from inspect import signature
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from skill_eval_nb.tables.columns import TABLES, convert_like, frame_of, is_table
-from skill_eval_nb.text import did_you_mean, natural
+from skill_eval_nb.tables.columns import TABLES, frame_of, is_table, to_backend_of
+from skill_eval_nb.text import did_you_mean, natural_key
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,8 +57,8 @@ def order_iterations(runs: pl.DataFrame) -> list[str]:
     if "started_at" in runs.columns:
         for name, stamp in runs.select("iteration", "started_at").unique().iter_rows():
             begun[name] += filter(None, [read_time(stamp)])
-    numbered = sorted((name for name in begun if re.search(r"\d", name)), key=natural)
-    others = sorted(begun.keys() - numbered, key=natural)
+    numbered = sorted((name for name in begun if re.search(r"\d", name)), key=natural_key)
+    others = sorted(begun.keys() - numbered, key=natural_key)
     if not numbered:
         known = all(begun.values())
         return sorted(others, key=lambda name: min(begun[name])) if known else others
@@ -87,7 +87,7 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> ValueError:
     >>> print(no_such("metric", "pas_rate", ["pass_rate", "tokens"]))
     There is no metric `pas_rate`. Did you mean `pass_rate`? There are: pass_rate, tokens.
     """
-    names = sorted(known, key=natural)
+    names = sorted(known, key=natural_key)
     there = f"There are: {', '.join(names)}." if names else "There are none."
     return ValueError(f"There is no {kind} `{name}`.{did_you_mean(name, names)} {there}")
 
@@ -180,7 +180,7 @@ Made = TypeVar("Made")
 How = ParamSpec("How")
 
 
-def remember(
+def cache_on_workspace(
     make: Callable[Concatenate[Any, How], Made],
 ) -> Callable[Concatenate[Any, How], Made]:
     """`make`, which many figures of a page rest on: worked out once, as a workspace never changes.
@@ -241,7 +241,7 @@ def statistic(make: Callable[How, pl.DataFrame]) -> Callable[How, Any]:
     """
     how_to_call = signature(make)
 
-    @remember
+    @cache_on_workspace
     @wraps(make)
     def work_out(data: Any, *args: Any, **how: Any) -> pl.DataFrame:
         return order_answer(data, make(data, *args, **how))  # type: ignore[call-arg]
@@ -249,12 +249,12 @@ def statistic(make: Callable[How, pl.DataFrame]) -> Callable[How, Any]:
     @wraps(make)
     def of(*args: How.args, **how: How.kwargs) -> Any:
         asked = how_to_call.bind(*args, **how)
-        return convert_like(asked.args[0], work_out(*asked.args, **asked.kwargs))
+        return to_backend_of(asked.args[0], work_out(*asked.args, **asked.kwargs))
 
     return of
 
 
-@remember
+@cache_on_workspace
 def runs_of(data: Any) -> pl.DataFrame:
     """The table `runs`, fit to count on: what is no finite number is null.
 
@@ -273,7 +273,7 @@ def runs_of(data: Any) -> pl.DataFrame:
     return runs.with_columns(*texts, flag, *nothing)
 
 
-@remember
+@cache_on_workspace
 def _number_iterations(data: Any) -> pl.DataFrame:
     """The place of each iteration among the iterations of its skill: ITERATION, place."""
     import polars as pl
@@ -430,7 +430,7 @@ def by_model(runs: pl.DataFrame, keys: Sequence[str] = ITERATION) -> pl.DataFram
     ).select(runs.columns)
 
 
-@remember
+@cache_on_workspace
 def runs_by_model(data: Any) -> pl.DataFrame:
     """`runs_of`, with MODEL as `by_model` gives it."""
     return by_model(runs_of(data))
@@ -482,7 +482,7 @@ def list_models(runs: pl.DataFrame) -> list[Model]:
     )
     names = [name for name in MODEL if runs.height and differs[name].any()]
     rows = runs.select(names).unique().rows() if names else [()]
-    order = sorted(rows, key=lambda row: [(part is None, natural(part or "")) for part in row])
+    order = sorted(rows, key=lambda row: [(part is None, natural_key(part or "")) for part in row])
     return [tuple(zip(names, row, strict=True)) for row in order]
 
 
@@ -515,12 +515,12 @@ def none_stated(column: str = MODEL[0]) -> str:
     return f"no stated {column.removeprefix('executor_')}"
 
 
-@remember
+@cache_on_workspace
 def metrics_of(data: Any) -> list[str]:
     """The metrics of a page: those of runs that have a figure, and every rubric dimension."""
     runs = runs_of(data)
     dimensions = set(scores_of(data).drop_nulls("value")["metric"])
-    return [*(name for name in METRICS if runs[name].count()), *sorted(dimensions, key=natural)]
+    return [*(name for name in METRICS if runs[name].count()), *sorted(dimensions, key=natural_key)]
 
 
 def headline_of(metrics: Sequence[str]) -> str:

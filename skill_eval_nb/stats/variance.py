@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.documents.sides import UNSTATED
 
 from .confounds import is_judged
-from .pairing import side
+from .pairing import side_key
 from .summary import metric_order
 from .values import (
     EVAL,
@@ -17,7 +17,7 @@ from .values import (
     RUBRIC,
     check_level,
     judged_scores,
-    natural,
+    natural_key,
     sort_rows,
     statistic,
     values_of,
@@ -421,8 +421,8 @@ def estimate_components(judgings: pl.DataFrame) -> Estimated:
             pl.col("metric").is_in([*filter(is_judged, metrics)]).alias("judged"),
         )
     )
-    names = dict.fromkeys(GROUP, natural)
-    cells = sort_rows(cells, **names, configuration=side, metric=metric_order)
+    names = dict.fromkeys(GROUP, natural_key)
+    cells = sort_rows(cells, **names, configuration=side_key, metric=metric_order)
     numbers = cells.select(CELL).with_row_index("cell")
     evals = evals.join(numbers, on=CELL, nulls_equal=True, maintain_order="left")
     judges = cells.select(pl.col(JUDGED).fill_null(0)).to_numpy()

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from skill_eval_nb.text import as_label, count, figure, format_p, lower_first, p_value, with_sign
+from skill_eval_nb.text import (
+    as_label,
+    count,
+    format_figure,
+    format_p,
+    lower_first,
+    p_value,
+    with_sign,
+)
 
 from .comparison import TINY, PairedResult, fewest_moved
 from .inference import BESIDE, Adjusted
@@ -46,7 +54,7 @@ Both = tuple[Row, Row]
 """The rows of a comparison: about these evals, and about tasks like these."""
 
 
-def in_words(value: float, metric: str, write: Callable[[float], str] = figure) -> str:
+def in_words(value: float, metric: str, write: Callable[[float], str] = format_figure) -> str:
     """A difference, or a figure that is no rate, with its unit; rates in percentage points.
 
     >>> in_words(0.25, "pass_rate", with_sign), in_words(42, "time_seconds")
@@ -348,7 +356,7 @@ class _Sentence:
     def _say_alpha(self) -> str:
         """The alpha, if it is not the usual one."""
         alpha = 1 - self.found.level
-        return f" (p ≤ {figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""
+        return f" (p ≤ {format_figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""
 
     def _interval_text(self) -> str:
         found = self.found

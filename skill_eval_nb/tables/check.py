@@ -38,7 +38,7 @@ from skill_eval_nb.workspace import (
     Problems,
     catalogue_files,
     find,
-    natural,
+    natural_key,
 )
 from skill_eval_nb.workspace.find import roots_of
 from skill_eval_nb.workspace.folders import eval_parts
@@ -94,7 +94,7 @@ def check_layout(whole: Whole, severity: Severity) -> Iterator[Problem]:
     metadata = {(doc.place, os.path.dirname(doc.path)): doc for doc in whole.of("eval_metadata")}
     described = {doc.place for doc in metadata.values()}
     known = {UNSTATED}
-    iterations = sorted({place.iteration for place in whole.places}, key=natural)
+    iterations = sorted({place.iteration for place in whole.places}, key=natural_key)
     for path, suite in suites.items():
         numbered = [(at, one.id) for at, one in enumerate(suite.evals) if isinstance(one.id, int)]
         folders = [(at, id_, f"eval-{id_ - 1}") for at, id_ in numbered if id_ > 0]
@@ -198,7 +198,7 @@ def check_leaks(whole: Whole) -> Iterator[Problem]:
 def check_runs(catalogue: Catalogue, runs: Any, problems: Problems) -> None:
     """Report the evals of a suite of which an iteration has no run; `runs` is the table."""
     of_iteration = runs.group_by("workspace", "iteration").agg("eval_id").rows()
-    there = sorted(of_iteration, key=lambda row: natural(row[1]))
+    there = sorted(of_iteration, key=lambda row: natural_key(row[1]))
     for suite in catalogue.files.suites:
         for workspace, iteration, ran in there:
             if workspace != catalogue.names[suite.workspace][0]:

@@ -525,7 +525,7 @@ def iterate_rows(table: Any) -> Iterator[dict[str, Any]]:
     return nw.from_native(table, eager_only=True).iter_rows(named=True)
 
 
-def convert_like(data: Any, frame: pl.DataFrame) -> Any:
+def to_backend_of(data: Any, frame: pl.DataFrame) -> Any:
     """`frame` in the kind of `data`: pandas if that is pandas, else polars."""
     import narwhals as nw
 

@@ -35,7 +35,7 @@ from skill_eval_nb.workspace import (
     catalogue_files,
     find,
     folder_of,
-    natural,
+    natural_key,
 )
 from skill_eval_nb.workspace.benchmarks import BenchmarkFile
 from skill_eval_nb.workspace.catalogue import named_by
@@ -81,7 +81,7 @@ def _folder(key: EvalKey) -> str:
 
 def name_iterations(used: Iterable[str]) -> dict[str, str]:
     """The names of the folders of iterations; no folder if there is no such level."""
-    names = sorted(set(used) - {NO_ITERATION}, key=natural)
+    names = sorted(set(used) - {NO_ITERATION}, key=natural_key)
     safe = (safe_name(name) for name in names)
     plain = [name if is_iteration(name) else safe_name(f"iteration-{name}") for name in safe]
     folders = unique_names(zip(names, plain, strict=True))

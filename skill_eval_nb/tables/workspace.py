@@ -36,7 +36,7 @@ from skill_eval_nb.workspace import (
     catalogue_files,
     collector_paused,
     find,
-    natural,
+    natural_key,
 )
 from skill_eval_nb.workspace.catalogue import add_results
 from skill_eval_nb.workspace.find import find_likely_rows
@@ -545,13 +545,13 @@ def _workspace_lines(table: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
             skills |= frame.select("workspace", "skill").unique(maintain_order=True).iter_rows()
     runs, evals = table["runs"], table["evals"]
     lines: list[dict[str, Any]] = []
-    for name in sorted(skills, key=natural):
+    for name in sorted(skills, key=natural_key):
         mine, defined = (frame.filter(frame["workspace"] == name) for frame in (runs, evals))
         lines.append(
             {
                 "workspace": name,
                 "skill": skills[name],
-                "iterations": sorted(set(mine["iteration"]) - {NO_ITERATION}, key=natural),
+                "iterations": sorted(set(mine["iteration"]) - {NO_ITERATION}, key=natural_key),
                 "configurations": mine["configuration"].unique(maintain_order=True).to_list(),
                 "evals": len({*mine["eval_id"], *defined["eval_id"]}),
                 "runs": _list_statuses(mine),

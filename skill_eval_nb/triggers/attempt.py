@@ -37,7 +37,7 @@ from skill_eval_nb.running.spec import plain
 from skill_eval_nb.running.steps import as_lines, execute_bounded, price_execution
 from skill_eval_nb.running.threads import finish_work
 from skill_eval_nb.share import share
-from skill_eval_nb.text import brief
+from skill_eval_nb.text import clip
 from skill_eval_nb.workspace import PathLike, write_atomic
 
 from .describe import with_description
@@ -327,7 +327,7 @@ def instead_of(execution: Execution, opened: Sequence[str]) -> str:
     if call is None:
         return AT_ONCE
     values = call.given.values() if isinstance(call.given, Mapping) else ()
-    argument = brief(next((value for value in values if isinstance(value, str)), ""), LONGEST)
+    argument = clip(next((value for value in values if isinstance(value, str)), ""), LONGEST)
     return f"used {call.text}: {argument}" if argument else f"used {call.text}"
 
 

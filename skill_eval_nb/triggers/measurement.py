@@ -48,7 +48,7 @@ from skill_eval_nb.running.protocol import (
 )
 from skill_eval_nb.running.skill import folder_beside
 from skill_eval_nb.running.threads import Stopped, finish_work, in_thread, run_several
-from skill_eval_nb.text import brief, count, dollars
+from skill_eval_nb.text import clip, count, dollars
 from skill_eval_nb.view import Block, Card, Cards, Mark, Shown, Table, Text, Title
 from skill_eval_nb.workspace import PathLike
 from skill_eval_nb.workspace.jobs import PLANNED, STARTED
@@ -356,10 +356,10 @@ class Measured(Shown):
             yield from (Text(by_query, soft=True), Cards(cards))
         rows = [
             (
-                brief(row["query"], LONGEST),
+                clip(row["query"], LONGEST),
                 "should" if row["should_trigger"] else "should not",
                 _say_rate(row),
-                brief(row["instead"] or "", MOST_INSTEAD),
+                clip(row["instead"] or "", MOST_INSTEAD),
             )
             for row in self.rates.to_dicts()
         ]
@@ -570,7 +570,7 @@ class Measurement:
             there = (each for key, each in self.attempts.items() if key not in self.due)
             failed = sum(each.outcome == "errored" for each in there)
             done, total = len(self.planned) - len(self.due), len(self.planned)
-            what = f"{attempt.outcome}: {brief(attempt.query.query, LONGEST)}"
+            what = f"{attempt.outcome}: {clip(attempt.query.query, LONGEST)}"
             self.progress(AskingProgress(done, total, failed, ledger.budget.spent_usd, what))
 
     def _say_end(self, status: Status, cap_usd: float | None) -> str:

@@ -36,7 +36,7 @@ from skill_eval_nb.running.asking import PaidAnswer, Terms, ask_once
 from skill_eval_nb.running.protocol import Refused, refuse
 from skill_eval_nb.running.skill import SkillSource, folder_beside
 from skill_eval_nb.skill_md import read_text
-from skill_eval_nb.text import brief, count, in_quotes, some
+from skill_eval_nb.text import clip, count, in_quotes, some
 from skill_eval_nb.workspace import NothingToLoad, PathLike, Problems, find, read_files
 from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.read import load_raw
@@ -197,7 +197,7 @@ def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
     document, faults = mend(raw, TriggerSet)
     wrong = [fault for fault in faults if fault.severity == "error"]
     if any(fault.where in ("$", "$.queries") for fault in wrong):
-        held = brief(msgspec.json.encode(raw).decode())
+        held = clip(msgspec.json.encode(raw).decode())
         raise refuse(
             f"{file} is not a trigger set: it holds {held}. It must be a list of objects with "
             "`query` and `should_trigger`, or an object with such a list in `queries`"
@@ -570,12 +570,12 @@ def question_of(model: str, wanted: Demand) -> Question[tuple[Query, ...]]:
 def _demand_text(wanted: Demand) -> str:
     body = read_text(wanted.skill.folder)
     existing = [
-        f"- ({'should' if query.should_trigger else 'should not'}) {_brief(query.query)}"
+        f"- ({'should' if query.should_trigger else 'should not'}) {_clip(query.query)}"
         for query in wanted.existing[:MOST_EXISTING]
     ]
     parts = [
         ("skill", [shorten_text(body, SKILL_CHARS)]),
-        ("others", [f"- {other.name}: {_brief(other.description)}" for other in wanted.others]),
+        ("others", [f"- {other.name}: {_clip(other.description)}" for other in wanted.others]),
         ("existing", existing),
     ]
     nonce, blocks = fence_lines(parts)
@@ -590,8 +590,8 @@ def _demand_text(wanted: Demand) -> str:
     return "\n\n".join(sections)
 
 
-def _brief(text: str) -> str:
-    return brief(text, TEXT_CHARS)
+def _clip(text: str) -> str:
+    return clip(text, TEXT_CHARS)
 
 
 class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have slots of its own
@@ -623,7 +623,7 @@ class DraftedQueries(tuple[Query, ...]):  # noqa: SLOT001 -- a tuple cannot have
         for query in self:
             tags = f"  [{', '.join(query.tags)}]" if query.tags else ""
             should = "should    " if query.should_trigger else "should not"
-            lines.append(f"  {should}  {brief(query.query, 200)}{tags}")
+            lines.append(f"  {should}  {clip(query.query, 200)}{tags}")
         return "\n".join([*lines, *(f"  {doubt.doubt}: {doubt.message}" for doubt in self.doubts)])
 
 

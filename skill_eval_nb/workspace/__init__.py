@@ -2,7 +2,7 @@
 
 from skill_eval_nb.disk import write_atomic
 from skill_eval_nb.documents.sides import UNSTATED
-from skill_eval_nb.text import natural
+from skill_eval_nb.text import natural_key
 
 from .catalogue import Catalogue, catalogue_files, read_files
 from .evals import EvalKey
@@ -29,7 +29,7 @@ __all__ = [
     "collector_paused",
     "find",
     "folder_of",
-    "natural",
+    "natural_key",
     "read_files",
     "read_run",
     "write_atomic",

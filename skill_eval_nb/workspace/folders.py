@@ -24,7 +24,7 @@ from skill_eval_nb.documents.sides import (
     is_word,
     model_and_side,
 )
-from skill_eval_nb.text import natural
+from skill_eval_nb.text import natural_key
 
 from .problems import Problems
 
@@ -214,7 +214,7 @@ def _list_folder(folder: Folder, problems: Problems, root: str) -> list[Folder]:
         problems.add("error", code, path, message)
     folder.files, folder.others = tuple(files), tuple(others)
     if below:
-        below.sort(key=lambda subfolder: natural(subfolder.name))
+        below.sort(key=lambda subfolder: natural_key(subfolder.name))
         folder.folders = {subfolder.name: subfolder for subfolder in below}
         below.reverse()
     return below

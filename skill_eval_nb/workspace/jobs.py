@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from skill_eval_nb.disk import leads_out, open_regular
 from skill_eval_nb.documents.sides import is_earlier
 from skill_eval_nb.skill_md import SKILL_FILE
-from skill_eval_nb.text import natural
+from skill_eval_nb.text import natural_key
 
 from .evals import slug
 from .folders import NOT_ENTERED, OWN, is_eval, is_folder, run_number
@@ -224,7 +224,7 @@ def kept_skills(
     found = [
         _kept_skill(workspace, folder, *known) for folder in _skill_folders(workspace, known[0])
     ]
-    return sorted(found, key=lambda version: natural(version.name))
+    return sorted(found, key=lambda version: natural_key(version.name))
 
 
 def skill_now(workspace: Path) -> KeptSkill | None:

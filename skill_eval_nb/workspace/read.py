@@ -53,7 +53,7 @@ from skill_eval_nb.documents.run import STRUCTURAL, read_timing
 from skill_eval_nb.documents.sides import UNSTATED
 from skill_eval_nb.documents.tools import ENDINGS, Results, open_other, tool_of
 from skill_eval_nb.documents.tools import read_tool_file as read_results
-from skill_eval_nb.text import in_quotes, natural
+from skill_eval_nb.text import in_quotes, natural_key
 
 from .benchmarks import BenchmarkFile, find_contradictions
 from .evals import SuiteFile
@@ -559,7 +559,7 @@ def _grading_path(run: RunPlace, agents_alone: bool, problems: Problems) -> str 
 
 def _read_judgings(run: RunPlace, layout: Layout) -> Iterator[Judging]:
     problems = layout.problems
-    for name in sorted(os.listdir(f"{run.path}/judgings"), key=natural):
+    for name in sorted(os.listdir(f"{run.path}/judgings"), key=natural_key):
         path = f"{run.path}/judgings/{name}"
         if name.endswith(".json") and is_followed(path, run.place.workspace, problems):
             judging = load_document(path, Judging, problems)

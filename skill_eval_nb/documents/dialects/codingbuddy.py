@@ -9,7 +9,7 @@ import msgspec
 from .. import evals, run
 from ..base import Amount, Count, Document, Rate, Seconds, objects, says
 from ..sides import WITH
-from .form import Form, Plain, forms_of, narrow, pick
+from .form import Form, Plain, forms_of, narrow, select_keys
 
 Kebab = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
 FromZero = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "id"})]
@@ -66,7 +66,8 @@ class Benchmark(Document, kw_only=True):
 def _name_sides(wire: Plain) -> Plain:
     """The same with the usual name of the baseline, and the summary as that of the skill."""
     rows = [
-        pick(row, "eval_id with_skill", without_skill="baseline") for row in wire["eval_results"]
+        select_keys(row, "eval_id with_skill", without_skill="baseline")
+        for row in wire["eval_results"]
     ]
     return {**wire, "eval_results": rows, "summary": {WITH: wire["summary"]}}
 

@@ -130,10 +130,10 @@ def without_none(value: Plain) -> Plain:
     return {key: item for key, item in value.items() if item is not None}
 
 
-def pick(value: Plain, names: str, **renamed: str) -> Plain:
+def select_keys(value: Plain, names: str, **renamed: str) -> Plain:
     """The entries of an object that have a value: of `names`, and others under a new name.
 
-    >>> pick({"skill": "s", "tokens": 3, "time": None}, "skill time", total="tokens")
+    >>> select_keys({"skill": "s", "tokens": 3, "time": None}, "skill time", total="tokens")
     {'skill': 's', 'total': 3}
     """
     keys = {**{name: name for name in names.split()}, **renamed}

@@ -24,7 +24,7 @@ from ..results import (
     ConfigurationSummary,
     RunResult,
     Stats,
-    figure_of,
+    parse_figure_key,
 )
 from ..run import Grading, read_timing
 from ..sides import UNSTATED, is_base, is_plain_side
@@ -131,7 +131,7 @@ def _add_stated(out: Plain, found: Plain, dimensions: set[str], where: str, faul
         else:
             loose[key] = value
     for key, value in loose.items():
-        name = figure_of(key).configuration or UNSTATED
+        name = parse_figure_key(key).configuration or UNSTATED
         _add_figure(out.setdefault(name, {}), key, value, dimensions, where, faults)
 
 
@@ -154,7 +154,7 @@ def _add_figure(
     figures: Plain, key: str, value: Any, dimensions: set[str], where: str, faults: Faults
 ) -> None:
     """Put one figure where it belongs, if it is one, and nothing says it already."""
-    figure = figure_of(key)
+    figure = parse_figure_key(key)
     if figure.metric is None and figure.rest not in dimensions and key not in _READ:
         note_unused(value, f"{where}.{key}", faults)
     if isinstance(value, dict | list | bool | None) or figure.statistic not in _OF_STATS:

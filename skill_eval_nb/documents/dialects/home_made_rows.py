@@ -17,7 +17,7 @@ from ..base import Faults, names_of, objects, plain_key
 from ..evals import TriggerQuery, TriggerSet
 from ..parsing import is_verdict
 from ..repair import note_missing, note_unused
-from ..results import BenchmarkRun, RunResult, figure_of
+from ..results import BenchmarkRun, RunResult, parse_figure_key
 from ..run import TEXT_NAMES, GradedExpectation, Grading
 from ..sides import (
     WITH,
@@ -296,7 +296,7 @@ def _turn_to_evals(found: Any) -> Any:
     {'a': {'time_seconds': 5.0, 'tokens': 70.0}, 'b': {'time_seconds': 6.0}}
     """
     maps: Plain = found if isinstance(found, dict) else {}
-    figures = {key: figure_of(key) for key in maps}
+    figures = {key: parse_figure_key(key) for key in maps}
     if not all(
         figures[key].metric and isinstance(values, dict) and all(map(is_number, values.values()))
         for key, values in maps.items()
@@ -371,7 +371,7 @@ def _is_eval(key: str, value: Any) -> bool:
         and bool(sides_in(value))
         and key not in (*PLACES, *GROUPS, *_SUMMARIES)
         and not is_of_side(key, value)
-        and figure_of(key).metric is None
+        and parse_figure_key(key).metric is None
     )
 
 
@@ -398,8 +398,8 @@ def _are_evals(value: Plain) -> bool:
         bool(evals)
         and evals.keys().isdisjoint(PLACES)
         and all(
-            isinstance(entry, dict) and FIGURES & entry.keys() and figure_of(key).metric is None
-            for key, entry in evals.items()
+            isinstance(row, dict) and FIGURES & row.keys() and parse_figure_key(key).metric is None
+            for key, row in evals.items()
         )
         and not (FIGURES & value.keys())
     )
@@ -508,7 +508,7 @@ def _split_sides(entry: Plain, where: str) -> Iterator[Row]:
         yield Row(where, own, "the other side of a baseline is read as with_skill")
     prefixed: dict[str, Plain] = {}
     for key, value in entry.items():
-        figure = figure_of(key)
+        figure = parse_figure_key(key)
         is_of_side = figure.metric and figure.configuration not in (None, "delta")
         if is_of_side and not isinstance(value, dict):
             prefixed.setdefault(str(figure.configuration), {})[figure.rest] = value

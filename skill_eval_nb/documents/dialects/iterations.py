@@ -7,7 +7,7 @@ from typing import Annotated
 
 from .. import evals, results, run
 from ..base import Amount, Document, Rate, objects, says
-from .form import Form, Plain, forms_of, narrow, pick, without_none
+from .form import Form, Plain, forms_of, narrow, select_keys, without_none
 
 
 class TestedAssertion(Document, kw_only=True):
@@ -83,12 +83,12 @@ def _to_blocks(wire: Plain) -> Plain:
     for block in wire["iterations"]:
         sides = block["configurations"]
         overall = {side["name"]: side["overall"] for side in sides if side.get("overall")}
-        stated = {name: pick(figures, "", **OVERALL) for name, figures in overall.items()}
-        stated["delta"] = pick(block.get("deltas", {}), "", **DELTAS)
+        stated = {name: select_keys(figures, "", **OVERALL) for name, figures in overall.items()}
+        stated["delta"] = select_keys(block.get("deltas", {}), "", **DELTAS)
         runs = [_to_run(test, side["name"]) for side in sides for test in side.get("tests", [])]
-        about = pick(block, "timestamp iteration")
+        about = select_keys(block, "timestamp iteration")
         blocks.append({**about, "runs": runs, "run_summary": stated})
-    return {**pick(wire, "skill_name"), "iterations": blocks}
+    return {**select_keys(wire, "skill_name"), "iterations": blocks}
 
 
 def _to_run(test: Plain, configuration: str) -> Plain:
@@ -105,7 +105,7 @@ def _to_run(test: Plain, configuration: str) -> Plain:
         "time_seconds": test.get("duration_seconds", {}).get("mean"),
     }
     return {
-        **pick(test, "eval_id eval_name"),
+        **select_keys(test, "eval_id eval_name"),
         "configuration": configuration,
         "result": without_none(figures),
         "expectations": [

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from .. import run as grading
 from ..base import Amount, Count, Document, Rate, Score, Seconds, objects, says
 from ..sides import WITH
-from .form import Form, Plain, pick, without_none
+from .form import Form, Plain, select_keys, without_none
 
 
 class Scores(Document, kw_only=True):
@@ -53,13 +53,13 @@ def _to_iterations(wire: Plain) -> Plain:
     """Each version of the description as an iteration with the skill alone."""
     blocks = [
         {
-            **pick(entry, "timestamp"),
+            **select_keys(entry, "timestamp"),
             "iteration": f"description-{entry['description_version']}",
             "runs": [
                 {
-                    **pick(case, "test_case_id"),
+                    **select_keys(case, "test_case_id"),
                     "configuration": WITH,
-                    "result": pick(case, "score duration_seconds"),
+                    "result": select_keys(case, "score duration_seconds"),
                 }
                 for case in entry.get("per_test_case", [])
             ],
@@ -67,7 +67,7 @@ def _to_iterations(wire: Plain) -> Plain:
         }
         for entry in wire["entries"]
     ]
-    return {**pick(wire, "skill_name"), "iterations": blocks}
+    return {**select_keys(wire, "skill_name"), "iterations": blocks}
 
 
 BENCHMARK = Form(
@@ -107,7 +107,7 @@ def _to_rubrics(wire: Plain) -> Plain:
     """The scores of the criteria as a rubric for each side."""
     shared = "comparison_id timestamp version_a version_b winner key_differentiators"
     return {
-        **pick(wire, shared, eval_id="test_case_id", reasoning="summary"),
+        **select_keys(wire, shared, eval_id="test_case_id", reasoning="summary"),
         "rubric": {side: _rubric(wire, side.lower()) for side in ("A", "B")},
     }
 

@@ -447,38 +447,38 @@ def _read_keys(table: Table, at: int) -> Run:
 def _add_figures(table: Table, at: int, run: Run) -> None:
     """Add the result of a run, and what it took."""
 
-    def figure(role: str) -> Any:
+    def read_cell(role: str) -> Any:
         return table.read(role)[at]
 
-    def whole(role: str) -> int | None:
-        return None if figure(role) is None else round(figure(role))
+    def read_whole(role: str) -> int | None:
+        return None if read_cell(role) is None else round(read_cell(role))
 
     grading = Grading([])
     status = (table.text(at, "status") or table.text(at, "passed") or "").lower()
     run.error = status if status in ERRORED else None
     if table.has("total", "failed"):
-        grading.summary = Summary(whole("passed"), whole("failed"), whole("total"))
-    elif figure("passed") is not None and not table.has("check"):
-        _add_check(table, grading, "the run passed", figure("passed"))
+        grading.summary = Summary(read_whole("passed"), read_whole("failed"), read_whole("total"))
+    elif read_cell("passed") is not None and not table.has("check"):
+        _add_check(table, grading, "the run passed", read_cell("passed"))
     for column in table.checks:
         _add_check(table, grading, column, table.read("verdict", column)[at])
     for column in table.dimensions:
         name = column[7:] if column.lower().startswith(RUBRIC) else column
         grading.rubric_scores[name] = RubricScore(table.read("rating", column)[at])
-    run.rate, run.score = figure("pass_rate"), figure("score")
+    run.rate, run.score = read_cell("pass_rate"), read_cell("score")
     run.grading = grading if run.error is None else None
     run.timing = Timing(
-        total_duration_seconds=figure("time_seconds"),
-        duration_ms=figure("duration_ms"),
-        total_tokens=whole("tokens"),
-        cache_read_tokens=whole("tokens_cached"),
+        total_duration_seconds=read_cell("time_seconds"),
+        duration_ms=read_cell("duration_ms"),
+        total_tokens=read_whole("tokens"),
+        cache_read_tokens=read_whole("tokens_cached"),
         executor_start=table.text(at, "started_at"),
     )
     run.metrics = Metrics(
-        total_tool_calls=whole("tool_calls"),
-        total_steps=whole("steps"),
-        cost_usd=figure("cost_usd"),
-        skill_used=figure("skill_used"),
+        total_tool_calls=read_whole("tool_calls"),
+        total_steps=read_whole("steps"),
+        cost_usd=read_cell("cost_usd"),
+        skill_used=read_cell("skill_used"),
     )
 
 
@@ -527,9 +527,8 @@ def _trigger_sets(table: Table) -> Iterator[TriggerSet]:
             empty += 1
             continue
         queries = sets.setdefault((skill, table.text(at, "configuration")), {})
-        query = queries.setdefault(
-            text, TriggerQuery(text, _is_picked(table, at, "should_trigger"))
-        )
+        wanted = _is_picked(table, at, "should_trigger")
+        query = queries.setdefault(text, TriggerQuery(text, wanted))
         pair = as_pair(table.value(at, "triggered"))
         if pair is None and (picked := _is_picked(table, at, "triggered")) is not None:
             pair = int(picked), 1

@@ -21,7 +21,7 @@ from skill_eval_nb.documents.transcript import read_steps, skill_asked_for
 from skill_eval_nb.grading.sandbox import Box, Watch
 from skill_eval_nb.models import Meter, Tally, load_prices
 from skill_eval_nb.models.client import ON_RETRY, Retry
-from skill_eval_nb.text import brief, count
+from skill_eval_nb.text import clip, count
 
 from ..protocol import ON_EVENTS, Execution, Task
 from . import harness as program
@@ -41,7 +41,7 @@ def reason_of(process: Process, task: Task, calls: int) -> str | None:
     """
     result, limits = find_result(process.lines), task.limits
     if not result:
-        output = f" It said: {brief(process.complaint, _LONGEST)}" if process.complaint else ""
+        output = f" It said: {clip(process.complaint, _LONGEST)}" if process.complaint else ""
         return f"The harness ended with code {process.exit_code} and without a result.{output}"
     kind = result.get("subtype")
     if kind == "error_max_turns":
@@ -87,7 +87,7 @@ def retry_of(lines: Sequence[Mapping[str, Any]]) -> Retry | None:
 def _result_text(result: Mapping[str, Any]) -> str:
     errors = result.get("errors")
     text = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
-    return brief(str(result.get("result") or text), _LONGEST)
+    return clip(str(result.get("result") or text), _LONGEST)
 
 
 _EVERY = 0.25

@@ -490,10 +490,9 @@ class Relay:
         task.add_done_callback(self._tasks.discard)
 
     async def _give_up(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request and close; give up as soon as the other side does."""

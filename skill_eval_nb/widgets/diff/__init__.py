@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,8 +13,8 @@ from skill_eval_nb.improving import versions
 from skill_eval_nb.running.skill import contents
 from skill_eval_nb.stats.confounds import SESSIONS
 from skill_eval_nb.stats.values import no_such
-from skill_eval_nb.tables.columns import convert_like
-from skill_eval_nb.text import MISSING, Gap, Row, fold_rows, mark_changes, some, tied
+from skill_eval_nb.tables.columns import to_backend_of
+from skill_eval_nb.text import MISSING, Gap, Row, fold_rows, mark_changes, some, tie
 from skill_eval_nb.workspace.jobs import (
     KeptSkill,
     find_kept_skill,
@@ -209,12 +209,12 @@ def compare_setup(ws: Workspace, pair: Pair) -> list[SetupDifference]:
     runs, scores = ws.polars("runs"), ws.polars("rubric_scores")
     shared = set.intersection(*(set(_rows_of(runs, side)["eval_id"]) for side in pair))
     base = Path(ws.path) if ws.path else None
-    both_scored = all(_rows_of(scores, side).height for side in pair)
+    scores = scores if all(_rows_of(scores, side).height for side in pair) else scores.clear()
     return [
-        *_extra("Evals", pair, runs, "eval_id", "eval_name"),
+        *_compare_sets("Evals", pair, runs, "eval_id", "eval_name"),
         *(_compare_prompts(runs, pair, base) if base else ()),
-        *_checks(ws.polars("expectations"), pair, shared),
-        *(_extra("Rubric dimensions", pair, scores, *["dimension"] * 2) if both_scored else ()),
+        *_compare_checks(ws.polars("expectations"), pair, shared),
+        *_compare_sets("Rubric dimensions", pair, scores, "dimension", "dimension"),
         *_compare_models(runs, pair),
         *(_compare_plans(runs, pair, base) if base else ()),
     ]
@@ -235,7 +235,7 @@ def _changed_words(
     ]
 
 
-def _extra(
+def _compare_sets(
     kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str
 ) -> list[SetupDifference]:
     """What stands in one iteration only."""
@@ -247,11 +247,11 @@ def _extra(
     ]
 
 
-def _checks(checks: pl.DataFrame, pair: Pair, shared: Collection[str]) -> Iterator[SetupDifference]:
+def _compare_checks(known: pl.DataFrame, pair: Pair, shared: set[str]) -> Iterator[SetupDifference]:
     """Expectations of one iteration alone, and those whose wording changed under the same id."""
     in_eval = ["eval_id", "layer"]
     columns = [*in_eval, "expectation_id", "text", "eval_name"]
-    known = checks.unique(["iteration", *columns], maintain_order=True)
+    known = known.unique(["iteration", *columns], maintain_order=True)
     known = known.filter(known["eval_id"].is_in(list(shared))).select("iteration", *columns)
     a, b = (_rows_of(known, side) for side in pair)
     if a.is_empty() or b.is_empty():
@@ -444,7 +444,7 @@ class Diff(Explorer):
         The rows are those of `ws.runs`, and the table is of its kind.
         """
         ws = self.source.ws
-        return super().selection if self.has_pair else convert_like(ws, ws.polars("runs").clear())
+        return super().selection if self.has_pair else to_backend_of(ws, ws.polars("runs").clear())
 
     # what a person does
 
@@ -524,7 +524,7 @@ class Diff(Explorer):
             return None
         if not found.files:
             return h("p", "The two versions are the same, file by file.")
-        same = f"{tied(len(found.same), 'file')} unchanged: {', '.join(found.same[:12])}"
+        same = f"{tie(len(found.same), 'file')} unchanged: {', '.join(found.same[:12])}"
         same += " …" if len(found.same) > 12 else ""
         files = [
             details(_file_head(file), self._file_body(file), unfolded=at < 3, key=file.name)
@@ -544,7 +544,7 @@ class Diff(Explorer):
                 rows.append(part)
 
         def unfold(gap: Gap) -> Child:
-            words, show = tied(gap.n, "unchanged line"), ("show_lines", file.name, gap.at)
+            words, show = tie(gap.n, "unchanged line"), ("show_lines", file.name, gap.at)
             return button(words, show, kind="quiet", aria_label=f"Show {words}")
 
         label = f"Lines of {file.name}"
@@ -628,7 +628,7 @@ def _flipped_fact(turned: Sequence[int] | None) -> Node:
     failing, passing = turned
     if not failing and not passing:
         return _fact_item("=", "", "No expectation flipped")
-    words = f"{tied(failing, 'expectation')} newly failing, {passing:,} newly passing"
+    words = f"{tie(failing, 'expectation')} newly failing, {passing:,} newly passing"
     return _fact_item("▼", "bad", words) if failing else _fact_item("▲", "good", words)
 
 
@@ -641,4 +641,4 @@ def _unlike_fact(found: Sequence[SetupDifference] | None) -> Node:
 
 
 def _say_differ(number: int, noun: str) -> str:
-    return f"{tied(number, noun)} {'differs' if number == 1 else 'differ'}"
+    return f"{tie(number, noun)} {'differs' if number == 1 else 'differ'}"

@@ -250,12 +250,12 @@ class Explore(Explorer):
     def _begin_writing(self, work: Callable[[], Written]) -> None:
         """Write in a thread; what goes wrong is shown as every fault is."""
 
-        def take(written: Written) -> None:
+        def keep_written(written: Written) -> None:
             self._written = written
 
         if not self._writing.busy:
             self._written = None
-            self._writing.begin(work, take, patience=0.0)
+            self._writing.begin(work, keep_written, patience=0.0)
 
 
 def written_view(written: Written) -> Child:

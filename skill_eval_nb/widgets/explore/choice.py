@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skill_eval_nb import stats
 from skill_eval_nb.stats.overview import overview, overview_by_eval
-from skill_eval_nb.stats.pairing import UNSTATED, choose_baseline, side, swap_iterations
+from skill_eval_nb.stats.pairing import UNSTATED, choose_baseline, side_key, swap_iterations
 from skill_eval_nb.stats.values import (
     EVAL,
     HEADLINE,
@@ -21,7 +21,7 @@ from skill_eval_nb.stats.values import (
     Model,
     headline_of,
     list_models,
-    natural,
+    natural_key,
     no_such,
     order_iterations,
     select_model,
@@ -77,7 +77,7 @@ class SkillRuns:
     def last(self) -> tuple[str, ...]:
         """The iteration to begin with: the last that compares anything, else the last."""
         if self.turned:
-            return tuple(sorted(self.iterations, key=side))[:1]
+            return tuple(sorted(self.iterations, key=side_key))[:1]
         return (self.compared or tuple(self.iterations))[-1:]
 
     @property
@@ -85,8 +85,8 @@ class SkillRuns:
         """Those of any iteration, the likeliest baseline last."""
         every = {name for names in self.iterations.values() for name in names}
         if self.turned:
-            return tuple(sorted(every - {NO_ITERATION}, key=natural))
-        return tuple(sorted(every, key=side))
+            return tuple(sorted(every - {NO_ITERATION}, key=natural_key))
+        return tuple(sorted(every, key=side_key))
 
     @property
     def has_twins(self) -> bool:
@@ -148,7 +148,7 @@ def suites_of(ws: Workspace, *, turned: bool = False) -> list[SkillRuns]:
 
 
 def _natural_keys(names: tuple[str, ...]) -> list[object]:
-    return [natural(name) for name in names]
+    return [natural_key(name) for name in names]
 
 
 def _suite_of(
@@ -159,7 +159,7 @@ def _suite_of(
     own = runs.filter(workspace=workspace, skill=skill)
     sides = own.select("iteration", "configuration").unique().rows()
     every = {iteration for iteration, _ in sides}
-    names = sorted(every, key=natural) if turned else order_iterations(own)
+    names = sorted(every, key=natural_key) if turned else order_iterations(own)
     evals = own.select("eval_id", "eval_name").unique(maintain_order=True).rows()
     known = own.select(pl.col(METRICS).cast(pl.Float64).is_finite().any()).row(0, named=True)
     scored = scores.filter(workspace=workspace, skill=skill).filter(pl.col("score").is_finite())
@@ -171,12 +171,12 @@ def _suite_of(
         workspace=workspace,
         skill=skill,
         iterations={
-            name: tuple(sorted((own for at, own in sides if at == name), key=side))
+            name: tuple(sorted((own for at, own in sides if at == name), key=side_key))
             for name in names
         },
         evals=dict(sorted(evals, key=_natural_keys)),
         metrics=tuple(name for name in METRICS if known[name]),
-        dimensions=tuple(sorted(scored["dimension"].unique(), key=natural)),
+        dimensions=tuple(sorted(scored["dimension"].unique(), key=natural_key)),
         n_runs=own.height,
         compared=compared,
         models=tuple(distinct),
@@ -311,9 +311,8 @@ def check_choice(suites: Sequence[SkillRuns], request: Choice) -> Choice:
     if suite is None or not any(suite.n_runs for suite in suites):
         return request
     baseline, metric = request.baseline, request.metric
-    ids = {name: eval_ for eval_, name in suite.evals.items()} | {
-        name: name for name in suite.evals
-    }
+    ids = {name: eval_id for eval_id, name in suite.evals.items()}
+    ids |= {eval_id: eval_id for eval_id in suite.evals}  # an id counts before a name
     _check_known("workspace", [request.workspace], [suite.workspace for suite in suites])
     _check_known("skill", [request.skill], [suite.skill for suite in suites])
     _check_known("iteration", request.iterations, suite.iterations)
@@ -487,8 +486,8 @@ def verdicts_of(ws: Workspace, check: tuple[str, str]) -> pl.DataFrame:
 
 def order_runs(runs: pl.DataFrame) -> pl.DataFrame:
     """Runs in the order in which people read them."""
-    keys = dict.fromkeys(("iteration", "eval_id", "eval_name"), natural)
-    return sort_rows(runs.sort("run_number"), **keys, configuration=side)
+    keys = dict.fromkeys(("iteration", "eval_id", "eval_name"), natural_key)
+    return sort_rows(runs.sort("run_number"), **keys, configuration=side_key)
 
 
 def _narrow_runs(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.DataFrame:

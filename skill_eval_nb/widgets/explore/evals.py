@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
-from skill_eval_nb.stats.values import better, natural
+from skill_eval_nb.stats.values import better, natural_key
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
@@ -18,7 +18,7 @@ from ..show.run import folder_of
 from ..ui import Child, Node, h
 from ..ui.parts import button, note, waiting_note
 from ..ui.source import key_of
-from ..ui.track import Axis, axis_of, delta_view, figure_of, of_figures, scale, track
+from ..ui.track import Axis, axis_of, delta_view, figure_or_dash, of_figures, scale, track
 from .choice import (
     Cells,
     EvalCell,
@@ -90,7 +90,7 @@ def _draw_point(axis: Axis, meant: Metric, side: EvalSide, runs: Sequence[Run]) 
     low, high = runs[0][1], runs[-1][1]
     which = as_label(known[0]) if isinstance(known[0], str) else f"run {known[0]}"
     which = which if len(runs) == 1 else count(len(runs), "run")
-    ends = " to ".join(dict.fromkeys((figure_of(meant, low), figure_of(meant, high))))
+    ends = " to ".join(dict.fromkeys((figure_or_dash(meant, low), figure_or_dash(meant, high))))
     name = f"{side.name}, {which}: {ends}"
     return button(
         str(len(runs)) if len(runs) > 1 else None,
@@ -108,7 +108,7 @@ def mean_of(
     kind: str, meant: Metric, value: float | None, n: int, name: str, act: Sequence[Any]
 ) -> Node:
     """A mean with its n, as the way to the runs behind it."""
-    shown = figure_of(meant, value)
+    shown = figure_or_dash(meant, value)
     return button(
         [swatch(kind), h("b", shown), h("span", f"n {n:,}", cls="sen-soft")],
         act,
@@ -175,7 +175,7 @@ def sort_evals(look: Look, keys: Mapping[Part, Any]) -> list[Line]:
     """A row for each eval of each iteration; the rows of an eval stand together."""
     lines: list[Line] = [(key, part) for part, own in keys.items() for key in own or ()]
     at = {part: at for at, part in enumerate(look.parts)}
-    return sorted(lines, key=lambda line: ([natural(name) for name in line[0]], at[line[1]]))
+    return sorted(lines, key=lambda line: ([natural_key(name) for name in line[0]], at[line[1]]))
 
 
 def lane_heads(look: Look, name: str, figures: Node, differences: Node) -> list[Child]:
@@ -191,7 +191,7 @@ def lane_keys(
 ) -> dict[str, Callable[[Any], Any]]:
     """What such rows are sorted by: their name, the mean on each side, the difference."""
     return {
-        "name": lambda line: natural(line[0][-1]),
+        "name": lambda line: natural_key(line[0][-1]),
         **{kind: partial(mean_on, side) for kind, side in look.kinds},
         "delta": lambda line: deltas.get(line, {}).get("estimate"),
     }
@@ -270,7 +270,7 @@ def _draw_output(look: Look, runs: Sequence[dict[str, Any]], cell: EvalCell | No
     about = h("small", f" {count(len(runs), 'run')} · {file}", cls="sen-soft")
     begins = h("div", words, cls="sen-x-begins", dir="auto") if words else None
     return button(
-        [h("div", h("b", figure_of(RATE, cell and cell.mean)), about), begins],
+        [h("div", h("b", figure_or_dash(RATE, cell and cell.mean)), about), begins],
         ("open_outputs", runs[0]["eval_name"], *run),
         cls="sen-x-output",
         aria_expanded=run in look.seen.opened,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.pairing import UNSTATED, swap_iterations
 from skill_eval_nb.stats.values import RUBRIC, RUN, model_name
-from skill_eval_nb.tables.columns import convert_like
+from skill_eval_nb.tables.columns import to_backend_of
 from skill_eval_nb.text import as_label, count, some
 from skill_eval_nb.workspace import NO_ITERATION
 
@@ -284,7 +284,7 @@ class Explorer(Panel):
             keys = swap_iterations(runs.select(RUN))
             every = self.source.ws.polars("runs")
             runs = every.join(keys, on=RUN, how="semi", maintain_order="left")
-        return convert_like(self.source.ws, runs)
+        return to_backend_of(self.source.ws, runs)
 
     def settle(self, seconds: float = 60) -> bool:
         """Wait until nothing is being counted or drawn; whether it came to that."""

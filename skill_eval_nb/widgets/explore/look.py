@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from skill_eval_nb.charts.metrics import Metric
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.notes import LOST
-from skill_eval_nb.stats.values import RUBRIC, headline_of, natural, run_key, scores_of
+from skill_eval_nb.stats.values import RUBRIC, headline_of, natural_key, run_key, scores_of
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 from skill_eval_nb.workspace import NO_ITERATION
@@ -19,7 +19,7 @@ from ..show.run import compare_runs, find_counterpart
 from ..ui import Child, Node, h
 from ..ui.parts import KINDS, button, note, outcome_pill, pill, table, table_row, waiting_note
 from ..ui.source import RunKey, key_of
-from ..ui.track import MISSING, figure_of
+from ..ui.track import MISSING, figure_or_dash
 from .choice import (
     Borrowed,
     Choice,
@@ -475,7 +475,7 @@ def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:
 
 def _by_name(run: Row) -> Any:
     names = (run[name] or "" for name in ("eval_name", "eval_id", "iteration", "configuration"))
-    return *map(natural, names), run["run_number"] or 0
+    return *map(natural_key, names), run["run_number"] or 0
 
 
 def _run_head(look: Look, run: Row, key: RunKey, is_open: bool) -> list[Child]:
@@ -541,8 +541,8 @@ def _of_figure(meant: Metric) -> Column:
         if meant.column == "pass_rate" and run["total"]:
             scored = (run["passed"] or 0) + (run["failed"] or 0)
             of = h("small", f" {run['passed']:,}/{scored:,}", cls="sen-soft")
-            return [h("span", figure_of(meant, value)), of]
-        return figure_of(meant, value)
+            return [h("span", figure_or_dash(meant, value)), of]
+        return figure_or_dash(meant, value)
 
     return Column(meant.title, figure_cell, lambda run: run[meant.column])
 
@@ -555,7 +555,7 @@ def _of_score(look: Look, runs: pl.DataFrame, metric: str) -> Column:
     def score(run: Row) -> float | None:
         return next((row["value"] for row in scores[run_key(run)]), None)
 
-    return Column(meant.title, lambda run: figure_of(meant, score(run)), score)
+    return Column(meant.title, lambda run: figure_or_dash(meant, score(run)), score)
 
 
 def _of_check(look: Look, runs: pl.DataFrame, check: tuple[str, str]) -> list[Column]:

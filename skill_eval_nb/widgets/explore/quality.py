@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from skill_eval_nb.charts.judges import SOURCES
 from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.expectations import CLASSES
-from skill_eval_nb.stats.values import RUBRIC, natural
+from skill_eval_nb.stats.values import RUBRIC, natural_key
 from skill_eval_nb.stats.verdict import Row
 from skill_eval_nb.text import as_label, count
 
 from ..ui import Child, Node, h
 from ..ui.parts import KINDS, button, details, note, notice, pill, table, table_row, waiting_note
-from ..ui.track import Axis, axis_of, delta_view, figure_of, of_figures, scale, track
+from ..ui.track import Axis, axis_of, delta_view, figure_or_dash, of_figures, scale, track
 from .choice import (
     TURNS,
     Cells,
@@ -112,7 +112,7 @@ def _sort_keys(look: Look, lines: Mapping[Line, Row]) -> dict[str, Callable[[Lin
         return passed / (passed + failed) if passed + failed else None
 
     return {
-        "text": lambda line: natural(line[0][1]),
+        "text": lambda line: natural_key(line[0][1]),
         **{kind: partial(share_on, name) for kind, name in look.kinds},
         "class": lambda line: ORDER.index(lines[line]["class"]),
     }
@@ -202,7 +202,7 @@ def dimensions(look: Look) -> Node:
     }
     lines = sorted(
         {line for (line, _), mean in means.items() if mean["n"]},
-        key=lambda line: (natural(line[0][0]), look.parts.index(line[1])),
+        key=lambda line: (natural_key(line[0][0]), look.parts.index(line[1])),
     )
     meant = metric_of(RUBRIC)
     axis, points = axis_of(deltas.values(), meant), of_figures(meant, None, None)
@@ -221,7 +221,7 @@ def dimensions(look: Look) -> Node:
             bars.append(_draw_shares(shares, kind, name))
             spoken = f"{as_label(name, 40)}, {as_label(dimension, 60)}"
             runs = _runs_of_evals(cells[line[0]][part], name)
-            spread = f"SD {figure_of(meant, means.get((line, name), {}).get('stddev'))}"
+            spread = f"SD {figure_or_dash(meant, means.get((line, name), {}).get('stddev'))}"
             clicked = look.clicked_runs(place_of("dimensions", line), name)
             sides.append(EvalSide(kind, spoken, (*act, name), runs, spread, clicked))
         difference = [_delta_cell(deltas.get(line), axis)] if look.compares else []

@@ -10,7 +10,7 @@ from skill_eval_nb.charts.metrics import metric as metric_of
 from skill_eval_nb.stats.confounds import OFFLINE
 from skill_eval_nb.stats.overview import explain_adjustment
 from skill_eval_nb.stats.pairing import choose_baseline
-from skill_eval_nb.stats.values import better, headline_of, model_name, natural
+from skill_eval_nb.stats.values import better, headline_of, model_name, natural_key
 from skill_eval_nb.stats.verdict import TASKS, Row, say_answer, word_of
 from skill_eval_nb.text import as_label, count
 
@@ -23,7 +23,7 @@ from ..ui.track import (
     amount,
     axis_of,
     delta_view,
-    figure_of,
+    figure_or_dash,
     of_figures,
     scale,
     track,
@@ -104,7 +104,8 @@ def _say_mean(look: Look) -> str:
     mean = next((row["mean"] for row in rows or () if row["metric"] == look.choice.metric), None)
     if part is None or mean is None or len(look.suite.configurations) > 1:
         return "Nothing to compare"
-    return f"Mean {look.meant.name}{look.iteration_suffix(part)}: {figure_of(look.meant, mean)}"
+    where = look.iteration_suffix(part)
+    return f"Mean {look.meant.name}{where}: {figure_or_dash(look.meant, mean)}"
 
 
 def _say_lowest(look: Look, part: Part) -> Child:
@@ -115,10 +116,10 @@ def _say_lowest(look: Look, part: Part) -> Child:
     means = {sign * cell.mean for cell in own.values()}
     if len(means) < 2 or not sign:
         return None
-    eval_id, name = min(own, key=lambda key: (sign * own[key].mean, *map(natural, key)))
+    eval_id, name = min(own, key=lambda key: (sign * own[key].mean, *map(natural_key, key)))
     cell, act = own[eval_id, name], ("pick", "runs", part.iteration, eval_id, name, side)
     words = [f"Worst eval of {as_label(side, 40)}: ", button(as_label(name), act, kind="quiet")]
-    words.append(f", {look.meant.name} {figure_of(look.meant, cell.mean)}")
+    words.append(f", {look.meant.name} {figure_or_dash(look.meant, cell.mean)}")
     rows = look.counted.runs(look.choice, select_runs(*act[1:])).filter(status="graded")
     counted = rows.drop_nulls(["passed", "failed"]).sort("pass_rate").head(1)
     for run in counted.iter_rows(named=True) if look.choice.metric == "pass_rate" else ():
@@ -278,7 +279,7 @@ def _metric_row(
             cells.append(h("span", MISSING, title="no run has it"))
             continue
         n = h("small", f" n {row['n']:,}", cls="sen-soft")
-        cells.append(h("span", swatch(kind), h("b", figure_of(meant, row["mean"])), n))
+        cells.append(h("span", swatch(kind), h("b", figure_or_dash(meant, row["mean"])), n))
     if look.compares:
         known = found and found["estimate"] is not None
         cells += [delta_view(meant, found), verdict_pill(found) if found and known else None]

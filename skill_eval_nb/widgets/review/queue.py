@@ -12,10 +12,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from skill_eval_nb.stats.checks import offer_checks
-from skill_eval_nb.stats.pairing import choose_baseline, side
+from skill_eval_nb.stats.pairing import choose_baseline, side_key
 from skill_eval_nb.stats.values import order_iterations
 from skill_eval_nb.text import count
-from skill_eval_nb.workspace import natural
+from skill_eval_nb.workspace import natural_key
 from skill_eval_nb.workspace.feedback import COMPLETE, Remarks
 
 from ..explore.rows import RowSearch, RunFinder, Things
@@ -92,13 +92,13 @@ def side_by_side(rows: Iterable[Row], against: Iterable[Row] = ()) -> list[Item]
             by_eval[row["eval_id"]][place].append(row)
     return [
         _make_item(*pair)
-        for eval_id in sorted(by_eval, key=natural)
+        for eval_id in sorted(by_eval, key=natural_key)
         for pair in _pair_runs(*(sorted(rows, key=_run_order) for rows in by_eval[eval_id]))
     ]
 
 
 def _run_order(row: Row) -> Any:
-    return natural(row["configuration"]), row["run_number"]
+    return natural_key(row["configuration"]), row["run_number"]
 
 
 def _pair_runs(mine: Sequence[Row], theirs: Sequence[Row]) -> Iterator[tuple[Row, ...]]:
@@ -205,7 +205,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
             f"{count(lost, 'run')} without a number cannot be reviewed: "
             "number them 1, 2, … within eval and configuration."
         )
-    workspaces = sorted(frame["workspace"].unique(), key=natural)
+    workspaces = sorted(frame["workspace"].unique(), key=natural_key)
     if not workspaces:
         return Scope(choice, lacking=unnumbered or "There are no runs to review.")
     workspace = _one_of("workspace", choice.workspace or workspaces[0], workspaces)
@@ -213,7 +213,7 @@ def scope_of(ws: Workspace, choice: ReviewChoice) -> Scope:
     iterations = order_iterations(frame)
     iteration = _one_of("iteration", choice.iteration or iterations[-1], iterations)
     here = frame.filter(iteration=iteration)
-    configurations = sorted(here["configuration"].unique(), key=side)
+    configurations = sorted(here["configuration"].unique(), key=side_key)
     baseline, why = choose_baseline(configurations)
     treated = [name for name in configurations if name != baseline] or configurations
     if choice.pair in ("single", "checks") and len(configurations) > 1:

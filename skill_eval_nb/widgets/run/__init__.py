@@ -176,7 +176,7 @@ class RunPanel(PaidPanel):
         self._answers: list[Answer] | None = None
         self._ran: Running | None = None
         self._looking, self._answering = self.add_background(), self.add_background()
-        self.source = Source(self.home, self._changed)
+        self.source = Source(self.home, self._refresh_if_idle)
         super().__init__()
         if (at := watch_workspace(self)) is not None:
             self.progressed(at)
@@ -284,7 +284,7 @@ class RunPanel(PaidPanel):
 
     # ── what is worked out ───────────────────────────────────────────────────────────────────
 
-    def _changed(self) -> None:
+    def _refresh_if_idle(self) -> None:
         """The workspace was read anew: what depends on it is worked out when it is at rest."""
         if not self.busy:
             self._refresh_all()

@@ -19,7 +19,7 @@ from skill_eval_nb.running.options import read_all
 from skill_eval_nb.running.spec import iterations_of, reason_errored
 from skill_eval_nb.running.suite import Suite
 from skill_eval_nb.stats.values import OFFLINE
-from skill_eval_nb.text import brief, did_you_mean, dollars, in_terms
+from skill_eval_nb.text import clip, did_you_mean, dollars, in_terms
 from skill_eval_nb.view import blocks_of
 from skill_eval_nb.workspace.jobs import PLANNED, STARTED, read_job, read_settings
 
@@ -235,7 +235,7 @@ def form_view(launch: Launch[PlanPreview]) -> Iterator[Child]:
 
 
 def _eval_ticks(form: Form, suite: Suite) -> Node:
-    every = {eval_.id: brief(eval_.name, 60) for eval_ in suite.evals}
+    every = {eval_.id: clip(eval_.name, 60) for eval_ in suite.evals}
     chosen = list(every) if form.evals_only is None else form.evals_only
     ticked = len([id_ for id_ in chosen if id_ in every])
     boxes = ticks(f"Evals ({ticked:,} of {len(every):,})", every, chosen, ("tick_eval",))

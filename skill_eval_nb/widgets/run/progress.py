@@ -18,7 +18,7 @@ from skill_eval_nb.running.spec import EXECUTE, EXECUTED, reason_errored
 from skill_eval_nb.stats.overview import answer_headline
 from skill_eval_nb.stats.pairing import choose_baseline
 from skill_eval_nb.stats.values import order_iterations
-from skill_eval_nb.text import brief, clock, count, dollars
+from skill_eval_nb.text import clip, clock, count, dollars
 
 from ..show.transcript import show_last_steps
 from ..ui import Node, h
@@ -164,7 +164,7 @@ class Board:
         baseline, _ = choose_baseline(names)
         rows = [
             [
-                h("span", brief(eval_.name), title=eval_.name),
+                h("span", clip(eval_.name), title=eval_.name),
                 *(self._run_squares(eval_.id, name, is_base=name == baseline) for name in names),
             ]
             for eval_ in self.plan.evals

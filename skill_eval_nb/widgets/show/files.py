@@ -14,7 +14,7 @@ from skill_eval_nb.disk import decode, decode_text, decode_wide, open_file
 from skill_eval_nb.documents import Timing
 from skill_eval_nb.grading.contents import Entry, entries
 from skill_eval_nb.running.stored_runs import TRANSCRIPTS
-from skill_eval_nb.text import natural
+from skill_eval_nb.text import natural_key
 from skill_eval_nb.workspace import Problems
 from skill_eval_nb.workspace.layout import RESULTS_INSIDE
 from skill_eval_nb.workspace.read import load_if_there
@@ -92,7 +92,7 @@ def output_files(folder: Path) -> list[OutputFile]:
         for entry in _files_beside(folder)
         if entry.path not in aside
     ]
-    found = sorted([*inside, *beside], key=lambda entry: natural(entry.name))
+    found = sorted([*inside, *beside], key=lambda entry: natural_key(entry.name))
     return [_output_file(entry, folder) for entry in found]
 
 

@@ -109,7 +109,8 @@ class RunView(Panel):
         """All of it, and what differs between its outputs and the other side's."""
         ws = self._source.ws
         runs = ws.polars("runs").filter(**{name: getattr(self.key, name) for name in EVAL_OF_RUN})
-        other = find_counterpart(ws, self.key, sorted(set(runs["configuration"]), key=pairing.side))
+        sides = sorted(set(runs["configuration"]), key=pairing.side_key)
+        other = find_counterpart(ws, self.key, sides)
         both = None if other is None else compare_runs(ws, (self.key, other), self._compares)
         return [show_run(ws, self.key), both]
 

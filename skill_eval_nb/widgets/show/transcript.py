@@ -167,7 +167,8 @@ def _step_content(step: Step) -> Child:
     words = step.text
     if len(words) <= 2 * LINE and "\n" not in words.strip():
         return h("p", line(words.strip()), dir="auto")
-    return details(h("span", brief(words), cls="sen-soft", dir="auto"), _box(words, _speaker(step)))
+    summary = h("span", first_line(words), cls="sen-soft", dir="auto")
+    return details(summary, _box(words, _speaker(step)))
 
 
 def show_last_steps(events: Iterable[Mapping[str, Any]], most: int) -> Node | None:
@@ -181,7 +182,9 @@ def show_last_steps(events: Iterable[Mapping[str, Any]], most: int) -> Node | No
             "li",
             h("span", _speaker(step), cls="sen-who"),
             " ",
-            _call_line(step) if step.who == "call" else h("span", brief(step.text), dir="auto"),
+            _call_line(step)
+            if step.who == "call"
+            else h("span", first_line(step.text), dir="auto"),
             cls="sen-bad-ink" if step.failed else None,
         )
         for step in [step for step in steps if step.who != "system"][-most:]
@@ -193,7 +196,7 @@ def _call_line(step: Step) -> Child:
     """The tool that is called, and the first words that it was given."""
     texts = step.given.values() if isinstance(step.given, Mapping) else [step.given]
     about = next((text for text in texts if isinstance(text, str) and text.strip()), None)
-    given = None if about is None else h("code", brief(about), cls="sen-soft")
+    given = None if about is None else h("code", first_line(about), cls="sen-soft")
     return join_parts([h("code", line(step.text), cls="sen-strong"), given], " ")
 
 
@@ -207,10 +210,10 @@ def _call_view(step: Step) -> Node:
     return details([summary, failed], [_given_view(step), result])
 
 
-def brief(text: str) -> str:
+def first_line(text: str) -> str:
     r"""The first line of a text.
 
-    >>> brief("\n ls -la\ncat x")
+    >>> first_line("\n ls -la\ncat x")
     'ls -la …'
     """
     head, _, rest = text.strip()[: 4 * LINE].partition("\n")

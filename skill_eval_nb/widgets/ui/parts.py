@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skill_eval_nb.text import Gap, Row, Span, count, mark_changes, tied
+from skill_eval_nb.text import Gap, Row, Span, count, mark_changes, tie
 from skill_eval_nb.view import Block, Cards, Diff, Items, Mark, Pairs, Table, Text, Title
 
 from .tree import Child, Node, h, is_node
@@ -461,7 +461,7 @@ def draw_rows(
     names: tuple[str, str] | None = None,
     beside: bool = True,
     prose: bool = False,
-    unfold: Callable[[Gap], Child] = lambda gap: tied(gap.n, "unchanged line"),
+    unfold: Callable[[Gap], Child] = lambda gap: tie(gap.n, "unchanged line"),
 ) -> Node:
     """Rows as a table.
 
@@ -497,7 +497,7 @@ def draw_rows(
             arrived += [h("tr", none, *new)] if row.new else []
     left: list[str] = []
     if len(rows) > MOST_ROWS:
-        left.append(f"{tied(len(rows) - MOST_ROWS, 'more row')} not shown.")
+        left.append(f"{tie(len(rows) - MOST_ROWS, 'more row')} not shown.")
     if room < 0:
         left.append("Of the last lines the words are not compared: that would take seconds.")
     notes = [h("tr", h("td", words, colspan=len(heads), cls="sen-diff-gap")) for words in left]

@@ -218,7 +218,7 @@ def mark(meant: Metric, value: float, *, difference: bool = False) -> str:
     return f"{sign}{meant.style.before}{round(small, 6):,.10g}{big}{percent}"
 
 
-def figure_of(meant: Metric, value: float | None) -> str:
+def figure_or_dash(meant: Metric, value: float | None) -> str:
     """A figure with its unit, or a dash where it is not known."""
     return MISSING if value is None else meant.figure(value)
 
