@@ -40,7 +40,7 @@ from skill_eval_nb.grading.judge import Case, Judge, Prepared, Unjudged, worst
 from skill_eval_nb.grading.judge import judge as judge_it
 from skill_eval_nb.grading.structural import is_checked
 from skill_eval_nb.models import BudgetSpent, Client, Usage
-from skill_eval_nb.text import count, dollars, natural
+from skill_eval_nb.text import count, dollars, natural_key
 from skill_eval_nb.view import Block, Shown, Text, Title, reasons_table
 from skill_eval_nb.workspace import write_atomic
 
@@ -519,7 +519,7 @@ class Rejudging:
             status="partial" if self.failed else "done",
             model=self.judge.model,
             judged=tuple(judged),
-            failed=tuple(sorted(self.failed, key=lambda fault: natural(fault.what))),
+            failed=tuple(sorted(self.failed, key=lambda fault: natural_key(fault.what))),
             left_out=tuple(left_out),
             kept=tuple(
                 LeftOut(str(task.run.folder), task.before.keep)
