@@ -108,8 +108,8 @@ def run(
         executor_model: the model that works on the prompts.
         judge_model: the model that judges; default: the suite's.
         runs: runs per eval and side; default: the suite's number, or 3.
-        looks (2,4,6,10): after how many runs to look and, if that decides, stop; the last is the
-            maximum.
+        looks (2,4,6,10): look after these numbers of runs, and stop once a look decides; the last
+            is the maximum.
         judgings: judgings per run; 0 for none.
         judge_batch: judge by batch: half the price, but slower.
         run_usd: stop a run before it costs more than this, in US dollars.
@@ -304,7 +304,7 @@ def trigger(
     dry_run: bool = False,
     yes: bool = False,
 ) -> None:
-    """Measure whether a skill triggers for the queries that it should trigger for.
+    """Measure whether a skill triggers for the queries that it should, and for no others.
 
     Shows the price first. Finished attempts are kept: run the same command again to make only
     what is missing. Exit code 1 if attempts errored or are missing, or if the measurement is

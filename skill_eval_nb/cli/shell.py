@@ -126,7 +126,8 @@ SHARED = """
     keys (--key KEY): Only the draft with this key; repeatable.
     near: How many lines around a match are searched for its except_context.
     others (SKILL): Other skills on offer: bundled, none, or a folder of one or several; repeatable.
-    prices: Your own price table, a JSON file.
+    prices: Your own price table in US dollars per million tokens, a JSON file:
+        {"date": "2026-06", "models": {"NAME": {"input": 3, "output": 15}}}
     queries: A trigger set: a JSON file of queries and whether each should trigger.
     retry_errored: Repeat attempts that errored.
     sandbox: With `none`, commands can do anything you can do on this machine.
