@@ -5,6 +5,7 @@ import pickle
 import random
 from fractions import Fraction
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -213,7 +214,7 @@ def test_the_last_note_covers_what_was_billed_and_what_is_open(tmp_path_factory,
 
 
 def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the_meter_is_empty(
-    tmp_path,
+    tmp_path, monkeypatch
 ):
     path, halt = tmp_path / "1", tmp_path / "halt"
     meter = Budget(0.001, PRICES)
@@ -223,6 +224,11 @@ def test_a_step_is_begun_once_and_no_call_goes_out_once_the_job_is_halted_or_the
     with pytest.raises(BudgetSpent):
         meter.reserve("worker", tokens(1001))
     meter.release(meter.reserve("worker", tokens(1000)))
+    with monkeypatch.context() as full:
+        full.setattr("os.write", Mock(side_effect=OSError("no room")))
+        with pytest.raises(OSError, match="no room"):
+            meter.reserve("worker", tokens(1000))
+    assert meter.reserved_usd == 0  # what could not be noted is not sent
     halt.touch()
     with pytest.raises(Halted):
         meter.reserve("worker", tokens(1))
