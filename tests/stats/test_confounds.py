@@ -115,6 +115,8 @@ def by_others(**columns: Any) -> Workspace:
 
 TWO_JUDGES = by_others(judge_model=("a", "b"))
 ONE_DAY = ("01T10", "01T10")
+ERRED = two_sides(*(lambda _, run, on=on: (None, on, on + 0.1)[run] for on in (0.7, 0.3)))
+"""One run of three errored on either side."""
 CASES: dict[str, Callable[[], Any]] = {
     "the same checks": lambda: deltas(checked_by(lambda _: SIX)),
     "the same in other words": lambda: deltas(checked_by(lambda _: REWORDED)),
@@ -138,6 +140,8 @@ CASES: dict[str, Callable[[], Any]] = {
     "of one day": lambda: deltas(stamped(ONE_DAY)),
     "of two days": lambda: deltas(stamped(("02T10", "01T09"))),
     "of morning and evening": lambda: deltas(stamped(("01T10", "01T22"))),
+    "of night and noon": lambda: deltas(stamped(("01T10", "01T03"))),
+    "of the same morning": lambda: deltas(stamped(("01T10", "01T05"))),
     "of a day that one side says": lambda: deltas(stamped(("01T10", None))),
     "of no known day": lambda: deltas(stamped((None, None))),
     "judged in turn": lambda: deltas(stamped(ONE_DAY, ONE_DAY)),
@@ -163,6 +167,8 @@ CASES: dict[str, Callable[[], Any]] = {
     "errors that decide": lambda: deltas(
         world(two_sides(lambda _, run: None if run == 2 else 0.7 + run / 10, 0.6, evals=6))
     ),
+    "errors alike on both sides": lambda: deltas(world(ERRED)),
+    "as many errors of fewer runs": lambda: deltas(world(ERRED[:-1])),
     "two judges": lambda: deltas(TWO_JUDGES),
     "tokens, in which no judge has a say": lambda: deltas(TWO_JUDGES, "tokens"),
     "two models": lambda: deltas(by_others(executor_model=("small", "large"))),

@@ -96,6 +96,7 @@ CLEARLY = rows_of(CLEAR)
         (_other(rows_of(CLEAR, harness="one"), harness="other"), {}, False),
         (_other(CLEARLY, failed=9, total=10), {}, False),
         ([row | {"passed": None, "failed": None, "total": None} for row in CLEARLY], {}, False),
+        ([row | {"pass_rate": 0.9 * row["pass_rate"]} for row in CLEARLY], {}, False),
         (CLEARLY, {"scope": "population"}, False),
         (rows_of(CLEAR, executor_model="stand-in"), {}, False),
         (rows_of([(own * 3, other * 3) for own, other in CLEAR]), {}, False),
@@ -142,10 +143,16 @@ def test_a_lean_rests_on_checks_days_and_no_errors() -> None:
     """Errors take one that they would turn; iterations lean where stamps show them together."""
     gone = {"passed": None, "failed": None, "total": None, "pass_rate": None, "status": "errored"}
     sides = [(row["configuration"] == SIDES[0], row) for row in CLEARLY]
-    lost = [row | gone if one and row["eval_id"] < "3" else row for one, row in sides]
-    (row,) = plain(deltas(runs_table(lost)))
-    assert (row["n_errored"], row["lean"]) == (3, "no lean")
-    assert row["lean_low"] < 0 < row["lean_high"]
+    lost = [row | gone if one and row["eval_id"] < "2" else row for one, row in sides]
+    none = {"passed": 0, "pass_rate": 0.0}
+    failed = [
+        row | none | {"failed": row["total"]} if own != row else row
+        for own, row in zip(lost, CLEARLY, strict=True)
+    ]
+    row, counted = (plain(deltas(runs_table(rows)))[0] for rows in (lost, failed))
+    assert (row["n_errored"], row["lean"], row["lean_high"]) == (2, "no lean", 1.0)
+    assert row["lean_low"] == pytest.approx(counted["lean_low"])
+    assert row["lean_p"] == pytest.approx(counted["lean_p"])
     for stamp, word in ((None, None), ("2026-03-01T10:00:00Z", "leans up")):
         rows = [
             row | {"iteration": f"i{one:d}", "configuration": SIDES[0], "started_at": stamp}
@@ -169,6 +176,13 @@ def test_a_next_step_in_words_keeps_to_the_level_and_to_families() -> None:
             row = plain(deltas(data, metric, scope=scope))[0]
             assert row["verdict"].startswith("too few")
             assert row["next_step"].endswith(".")
+            if metric == "time_seconds":  # only a second run of each shows how far they scatter
+                assert row["next_runs"] == (2 if scope == "suite" else None)
+    (row,) = plain(deltas(runs_table(rows_of(SINGLE, time_seconds=300.0, cost_usd=0.05))))
+    assert row["next_step"] == (
+        "2 more runs of each eval a side (16 runs, about $0.80, about 1 h 20 min one after the "
+        "other) would decide it in most cases; 8 would if the difference is half of this."
+    )
     decided = plain(deltas(runs_table(rows_of([(own * 4, other * 4) for own, other in CLEAR]))))[0]
     assert (decided["verdict"], decided["next_step"], decided["lean"]) == ("helps", None, None)
     data = runs_table(

@@ -204,6 +204,12 @@ OFF = Adjusted(0.2, 0.01, 0.01)
             "on these 9 evals, each run once a side.",
         ),
         (
+            [*BETTER_ONCE, ([1.0] * 2, [1.0] * 2)],
+            {},
+            "too few runs",
+            "that 5 and 5 runs with these values could give",
+        ),
+        (
             BETTER_ONCE,
             {},
             "too few runs",
