@@ -149,6 +149,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "and so few that it may be chance": lambda: deltas(
         stamped(ONE_DAY, ("01T11", "01T10"), evals=2)
     ),
+    "and just enough": lambda: deltas(stamped(ONE_DAY, ("01T11", "01T10"), evals=3)),
     "these evals, of two tags": lambda: deltas(OF_TWO_TAGS),
     "evals of two tags": lambda: deltas(OF_TWO_TAGS, **WIDER),
     "notes on evals of two tags": lambda: notes(OF_TWO_TAGS),
