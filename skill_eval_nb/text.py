@@ -117,11 +117,11 @@ def in_terms(value: object, names: Mapping[str, str]) -> str:
         value: what is said; its lines may be broken anywhere.
         names: what Python users write, and what stands in its place.
 
-    >>> in_terms("raise budget_usd, see my/budget_usd", {"budget_usd": "--budget-usd"})
-    'raise --budget-usd, see my/budget_usd'
+    >>> in_terms("raise budget_usd, not a/budget_usd or 'budget_usd'", {"budget_usd": "--usd"})
+    "raise --usd, not a/budget_usd or 'budget_usd'"
     """
     spoken = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names)
-    found = re.compile(rf"(?<![\w./])(?:{spoken})(?![\w/])")
+    found = re.compile(rf"(?<![\w./'])(?:{spoken})(?![\w/])")
     return found.sub(lambda match: names[" ".join(match[0].split())], str(value))
 
 

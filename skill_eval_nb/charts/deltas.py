@@ -286,7 +286,7 @@ def forest(
         ValueError: for a metric, baseline, iteration or name in `versus` that is not there.
     """
     if by not in ("eval", "dimension"):
-        raise no_such("way to part a forest, `by`,", by, ("eval", "dimension"))
+        raise no_such("forest by", by, ("eval", "dimension"))
     options = {"baseline": baseline, "versus": versus, "worth": worth}
     meant = metric_of(metric if by == "eval" else "rubric_weighted_mean")
     of_all = partial(stats.deltas, metric=metric)

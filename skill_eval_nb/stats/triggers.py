@@ -649,7 +649,7 @@ def trigger_scores(
 
     level = check_level(level)
     if by not in (None, "split"):
-        raise no_such("way to part queries, `by`,", by, ["split"])
+        raise no_such("score by", by, ["split"])
     keys = [*SUITE, *filter(None, [by])]
     parts = partition_queries(data, keys, reaches_threshold(threshold).alias("triggers"))
     rows = [of | _score_row(own, level) for of, own in parts]

@@ -156,7 +156,7 @@ ADDITIONS = (*LEANS, "next_step", "next_runs")
 TASKS = "tasks like these"
 """The evals that might have been asked, in a sentence."""
 BORROWED = "If runs scatter here as repeated runs do in public benchmarks"
-TOO_SMALL = " decides a difference this small: ask whether it would matter."
+TOO_SMALL = " decides a difference like this: ask whether it would matter."
 """How a next step ends that is none."""
 
 
@@ -192,9 +192,9 @@ class Answer(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The first verdict with what it rests on, and the lean if there is one."""
+        """The first verdict with what it rests on, or if it is of these evals their lean."""
         first = self.claims[0]
-        return f"{first.words}. {self.lean or first.reason}"
+        return f"{first.words}. {(first.row is self.row and self.lean) or first.reason}"
 
 
 def say_answer(suite: Row, beyond: Row, title: str = "") -> Answer:

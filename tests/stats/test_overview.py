@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import comb
 from typing import Any
 
@@ -41,6 +42,19 @@ def test_the_answer_calls_its_metric_by_its_name():
     runs = [{"run_number": 1, "rubric_normalized": 0.5} | {"configuration": side} for side in SIDES]
     [answer] = answer_headline(sen.from_table([{"eval_id": "1"} | run for run in runs]))
     assert answer.claims[0].reason.startswith("Rubric weighted mean: 0")
+
+
+def test_a_verdict_on_other_tasks_is_not_followed_by_a_lean_on_these_evals():
+    rates = dict(zip(SIDES, (1.0, 0.5), strict=True))
+    runs = [
+        {"eval_id": f"{at}", "configuration": side, "run_number": 1, "pass_rate": rates[side]}
+        for at, side in product(range(6), SIDES)
+    ]
+    [answer] = answer_headline(sen.from_table(runs))
+    answer = answer._replace(lean="It leans up.")
+    assert answer.short.startswith("with_skill helps on tasks like these. Pass rate: +50 pp")
+    these_first = answer._replace(claims=answer.claims[::-1])
+    assert these_first.short.endswith("on these 6 evals. It leans up.")
 
 
 def test_evals_of_all_other_metrics_are_adjusted_together():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skill_eval_nb.documents import CheckLabel
+from skill_eval_nb.stats.values import no_such
 from skill_eval_nb.workspace.feedback import COMPLETE, IN_PROGRESS, Remarks
 
 from ..explore.rows import RowSearch
@@ -296,7 +297,7 @@ def review(
         ValueError: `pair` is none of these.
     """
     if pair not in PAIRS:
-        raise ValueError(f"There is no pair `{pair}`; there are {', '.join(PAIRS)}.")
+        raise no_such("pair", pair, PAIRS)
     name = f"iteration-{iteration}" if isinstance(iteration, int) else iteration or ""
     return Review(
         ws, ReviewChoice(pair, workspace, name, configuration, against, blind=blind), seed
