@@ -1,33 +1,33 @@
-# Everything runs from a .venv of this checkout. Nothing is put anywhere else, but for Chromium
-# and bubblewrap, which `make test` fetches where they are missing.
+# Everything runs from a .venv in this checkout. Nothing is installed elsewhere, except Chromium
+# and bubblewrap, which `make test` installs if they are missing.
 
 PYTHON      ?= python3
 BIN         := .venv/bin
-# The tests of a file share a JupyterLab, a browser or a wheel: they go to one worker, and files
-# that take long are begun first (tests/conftest.py). There are two workers more than cores, as
-# part of the time goes in waiting for such programs.
+# The tests of a file share a JupyterLab, a browser or a wheel, so one worker runs a whole file, and
+# slow files start first (tests/conftest.py). There are two more workers than cores, because the
+# tests spend part of their time waiting for such programs.
 WORKERS     := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 PYTEST_ARGS ?= --numprocesses=$(WORKERS) --maxprocesses=4 --dist=loadfile \
                --no-loadscope-reorder --durations=10
 
 EXTRAS      := --editable ".[claude-code,dask,inspect,office]"
 
-# A tool of others that ours is compared with: beside the .venv, not in it.
+# Another tool that the calibration compares ours with; it is not installed into the .venv.
 BESIDE      := $(BIN)/uv run --quiet --no-project --python $(BIN)/python --with evalstats==0.3.3 python
 
-# Else every process that a test starts would compile each library anew.
+# Without this, every process that a test starts would compile each library again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lab docs check fix bench calibrate constraints
 
-help: ## say what there is
+help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/installed ## run and grade the demo skill offline, load, draw, export to build/demo
+demo: .venv/installed ## run and grade the demo skill offline; charts and reports go to build/demo
 	$(BIN)/skill-eval-nb demo --out build/demo
 
-test: .venv/extras ## install what the tests need, Chromium included, and run them all
+test: .venv/extras ## install what the tests need, including Chromium, and run all of them
 	$(BIN)/python -m tests.chromium
 	$(BIN)/python -m tests.bubblewrap
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -41,14 +41,14 @@ docs: .venv/extras ## run the notebooks and build the documentation, in build/do
 	  || $(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/build.py
 
-check: .venv/extras ## style, types, the floors of the house, notebooks without outputs
+check: .venv/extras ## check style, types, import directions, and that notebooks have no outputs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
 
-fix: .venv/installed ## mend what can be mended without thinking
+fix: .venv/installed ## fix what can be fixed automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/nbstripout notebooks/*.ipynb
@@ -70,13 +70,13 @@ bench: .venv/extras ## measure loading, statistics, checks, calls, running and w
 
 calibrate: .venv/installed ## simulate whether the verdicts hold up, for skill_eval_nb/stats/CALIBRATION.md
 	@if $(BESIDE) -c "import evalstats"; then $(BESIDE) -m bench.calibrate; \
-	  else echo "evalstats cannot be had here: without it."; $(BIN)/python -m bench.calibrate; fi
+	  else echo "evalstats cannot be installed here: calibrating without it."; $(BIN)/python -m bench.calibrate; fi
 
-constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
+constraints: .venv/installed ## resolve constraints.txt again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --group dev --group docs \
 	  --custom-compile-command "make constraints" --output-file constraints.txt pyproject.toml
 
-# The tests run what the extras bring as well; where one cannot be had, its tests are left out.
+# The extras have tests too; if one cannot be installed, its tests are left out.
 .venv/extras: .venv/installed
 	@echo "Installing the extras into .venv ..."
 	@{ $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt $(EXTRAS) \
@@ -87,7 +87,7 @@ constraints: .venv/installed ## resolve constraints.txt anew from pyproject.toml
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("This needs Python 3.11 or newer; $(PYTHON) is %s. Name another: make PYTHON=python3.12" % sys.version.split()[0])'
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv || { rm -rf .venv; \
-	  echo "$(PYTHON) cannot make a virtual environment: install its venv module (Debian: python3-venv)."; exit 1; }
+	  echo "$(PYTHON) cannot create a virtual environment: install its venv module (Debian: python3-venv)."; exit 1; }
 	@echo "Installing into .venv ..."
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group dev --editable . \

@@ -112,7 +112,7 @@ def tables() -> str:
     """Every table with its columns."""
     parts = [
         "# Tables",
-        "What `sen.load(…)` gives, as attributes; `sen.describe(…)` says the same.",
+        "The attributes of what `sen.load(…)` returns; `sen.describe(…)` shows the same.",
     ]
     for name, row_is, _ in sen.describe().iter_rows():
         rows = sen.describe(name).rows()
@@ -122,7 +122,7 @@ def tables() -> str:
 
 def shell() -> str:
     """Every command with its help."""
-    parts = ["# Shell", "`skill-eval-nb COMMAND --help` says the same."]
+    parts = ["# Shell", "`skill-eval-nb COMMAND --help` shows the same."]
     root = typer.main.get_command(app)
     for path, command in commands(root, "skill-eval-nb"):
         with typer.Context(command, info_name=path, terminal_width=88) as context:
@@ -159,7 +159,8 @@ def dialects() -> Iterator[tuple[str, str]]:
     """A page a dialect: its documents, and what each holds."""
     for name, forms in DIALECTS.items():
         module = import_module(f"skill_eval_nb.documents.dialects.{name.replace('-', '_')}")
-        parts = [f"# {name}", first(module.__doc__), "Read; what is written is of our own form."]
+        note = "All of it is read; `benchmark.json` is also written."
+        parts = [f"# {name}", first(module.__doc__), note]
         for kind in forms:
             schema = json_schema(kind, name)
             rows = [(key, one.get("description", "")) for key, one in properties(schema).items()]
