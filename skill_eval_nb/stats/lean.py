@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 # Fitted on public benchmarks that repeat their runs (46 repositories, 135 skills, 396 comparisons;
-# docs/pages/verdicts.md says what they are and where this does not hold).
+# docs/pages/small.md says what they are and where this does not hold).
 NOISE_FACTOR = 1.5
 """The variance of a run's pass rate, over that of a binomial with as many checks: .8 over eleven
 repositories, 1.21 in the highest with more than three cells; this is the cautious side of both."""
