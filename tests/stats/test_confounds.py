@@ -90,7 +90,7 @@ OF_THREE_FILES = kin(lambda at: {"tags": ["all"], "files": [f"{at // 2}.csv"]})
 WIDER: dict[str, Any] = {"scope": "population"}
 
 
-def gated() -> Workspace:
+def gated(lost: Callable[[int, int], bool] = lambda at, run: at >= 4 and run < 2) -> Workspace:
     """The skill lifts every bad output over the gate, where it is judged.
 
     By itself it changes nothing, and would seem to make outputs worse. Evals whose runs all
@@ -99,7 +99,7 @@ def gated() -> Workspace:
     rows, scores = [], []
     for at, side, run in product(range(8), SIDES, range(3)):
         key = {"eval_id": str(at), "configuration": side, "run_number": run + 1}
-        bad = at >= 4 and run < 2
+        bad = lost(at, run)
         passed = not bad or side == SIDES[0]
         rows.append(key | {"gate_passed": passed, "pass_rate": 0.5})
         if passed:
@@ -170,10 +170,16 @@ CASES: dict[str, Callable[[], Any]] = {
     ),
     "errors alike on both sides": lambda: deltas(world(ERRED)),
     "as many errors of fewer runs": lambda: deltas(world(ERRED[:-1])),
+    "errors where neither way is decided": lambda: deltas(
+        world(two_sides(lambda at, run: (0.6 + at / 50, None)[run], 0.5, evals=4, k=2))
+    ),
     "two judges": lambda: deltas(TWO_JUDGES),
     "tokens, in which no judge has a say": lambda: deltas(TWO_JUDGES, "tokens"),
     "two models": lambda: deltas(by_others(executor_model=("small", "large"))),
     "a gate that takes unequal parts": lambda: deltas_by_dimension(gated()),
+    "a gate that takes one run more": lambda: deltas_by_dimension(
+        gated(lambda at, run: (at, run) == (7, 0))
+    ),
 }
 SHOWN = "configuration iteration baseline eval_id n_evals estimate low high p verdict".split()
 SHOWN += "verdict_with_errors estimate_with_errors n_errored unpaired kind".split()
