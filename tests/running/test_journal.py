@@ -8,15 +8,18 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skill_eval_nb.running.journal import (
+    LATEST,
     LOCK,
     Held,
     Journal,
+    Launched,
     close_interrupted,
     delete_half_written,
     hold_folders,
@@ -125,6 +128,12 @@ def test_what_a_kill_left_open_costs_the_same_before_the_next_start_and_after(
     journal.close()
     record = read_journal(iteration)
     assert (record.costs, record.open) == ({"k": usd}, {})
+    assert record.events[-1]["by"] == ("notes" if (notes or "").startswith("0") else "worst")
+
+
+def test_a_step_in_flight_shows_its_latest_events():
+    step = Launched("execute", "a-run", 1, None, Path(), events=[{"at": at} for at in range(20)])
+    assert [event["at"] for event in step.look().events] == [*range(20 - LATEST, 20)]
 
 
 @settings(max_examples=30)
