@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import subprocess
@@ -14,12 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skill_eval_nb.models import Usage, load_prices
+from skill_eval_nb.running.budget import Budget
 from skill_eval_nb.running.journal import (
     LATEST,
     LOCK,
+    Ended,
     Held,
     Journal,
     Launched,
+    Ledger,
     close_interrupted,
     delete_half_written,
     hold_folders,
@@ -129,6 +134,27 @@ def test_what_a_kill_left_open_costs_the_same_before_the_next_start_and_after(
     record = read_journal(iteration)
     assert (record.costs, record.open) == ({"k": usd}, {})
     assert record.events[-1]["by"] == ("notes" if (notes or "").startswith("0") else "worst")
+
+
+def test_a_ledger_goes_on_from_earlier_starts_and_one_call_without_a_price_is_enough(tmp_path):
+    journal = opened(tmp_path)
+    journal.add("finished", launch=journal.launch("judge", "k", None), seconds=2.0)
+    journal.close()
+    journal = opened(tmp_path)
+    ledger = Ledger(journal, Budget(None, load_prices()), lambda: None)
+
+    async def judge(model):
+        async with ledger.step("judge", "k", "a-run", ledger.budget.allot(None)) as step:
+            meter, used = step.meter(), Usage(input_tokens=10, calls=1)
+            meter.settle(meter.reserve(model, used), used)
+            assert step.notes.exists()
+            step.ended = Ended(seconds=4.0)
+        assert not step.notes.exists()
+
+    for model in ("of-nobody", "claude-sonnet-5"):
+        asyncio.run(judge(model))
+    journal.close()
+    assert (ledger.took, ledger.priced) == ({"judge": (10.0, 3)}, False)
 
 
 def test_a_step_in_flight_shows_its_latest_events():
