@@ -105,7 +105,7 @@ def read_front_matter(matter: str) -> dict[str, Any]:
             "at most are read"
         )
     try:
-        _check_depth(matter)
+        _check_matter(matter)
         found = yaml.safe_load(matter)
     except BadSkill:
         raise
@@ -122,8 +122,8 @@ def read_front_matter(matter: str) -> dict[str, Any]:
     return found
 
 
-def _check_depth(matter: str) -> None:
-    """Look at a text before anything is made of it."""
+def _check_matter(matter: str) -> None:
+    """Refuse front matter with an alias, or nested too deep, before it is parsed."""
     import yaml
 
     depth = 0
@@ -289,7 +289,10 @@ def estimate_context(folder: Path) -> ContextTokens:
 
 
 def read_skill_of(suite: Path) -> SkillMd | None:
-    """What the skill says in whose folder, or in `evals` of it, a suite lies; None if in none."""
+    """The SKILL.md of the skill that a suite belongs to; None if it belongs to none.
+
+    The suite is in the skill's folder, or in its `evals`.
+    """
     files = (folder / SKILL_FILE for folder in suite.parents[:2])
     own = (file for file in files if file.is_file() and not leads_out(file, file.parent))
     return next(map(read_skill_md, own), None)

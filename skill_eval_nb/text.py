@@ -51,7 +51,7 @@ def make_visible(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def clip(text: object, most: int = 40) -> str:
-    r"""Text from a file as a part of one line: nothing invisible, cut if it is long.
+    r"""Text from a file as part of one line: without invisible characters, cut if it is long.
 
     >>> clip("two\n lines\u202e"), clip("far too long", most=7)
     ('two lines', 'far to…')
@@ -89,7 +89,7 @@ def in_quotes(text: object, most: int = 80) -> str:
 
 
 def some(names: Iterable[object], most: int = 3) -> str:
-    """The first of the names as a sentence lists them, and how many more there are.
+    """The first few names as a list in a sentence, and how many more there are.
 
     >>> some(["a", "b"]), some("abcde"), some("abcde", most=5), some([])
     ('a and b', 'a, b, c and 2 more', 'a, b, c, d and e', '')
@@ -165,7 +165,7 @@ def tie(number: int, noun: str) -> str:
 
 
 def lower_first(sentence: str) -> str:
-    """A sentence as it goes on after a colon; one that begins with a name in capitals stays.
+    """A sentence with a small first letter, for after a colon; one that begins in capitals stays.
 
     >>> lower_first("Too few runs"), lower_first("US$ 3"), lower_first("+5 pp")
     ('too few runs', 'US$ 3', '+5 pp')
@@ -320,7 +320,7 @@ _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 
 @lru_cache(maxsize=4_096)
 def mark_changes(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Both lines in pieces; where too little is shared, each is one piece, unmarked.
+    """Both lines in pieces, changed ones marked; one unmarked piece each if they share too little.
 
     >>> mark_changes("at most 20 words", "at most 16 words")[1]
     (('at most ', False), ('16', True), (' words', False))

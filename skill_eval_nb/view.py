@@ -27,11 +27,11 @@ class Block(Protocol):
     """A part of what a value shows."""
 
     def lines(self) -> Iterator[str]:
-        """It as plain text."""
+        """The block as plain text."""
         ...
 
     def html(self) -> str:
-        """It as HTML, every text escaped."""
+        """The block as HTML, every text escaped."""
         ...
 
 
@@ -85,12 +85,12 @@ class Title:
     place: str = ""
 
     def lines(self) -> Iterator[str]:
-        """It as plain text."""
+        """The title as plain text."""
         yield self.text
         yield from wrap_lines(self.place)
 
     def html(self) -> str:
-        """It as HTML, every text escaped."""
+        """The title as HTML, every text escaped."""
         place = f"<div class='sen-path'>{escape(self.place)}</div>" if self.place else ""
         return f"<h3>{escape(self.text)}</h3>{place}"
 
@@ -104,11 +104,11 @@ class Text:
     soft: bool = False
 
     def lines(self) -> Iterator[str]:
-        """It as plain text."""
+        """The text as plain text."""
         yield from wrap_lines(f"{self.strong} {self.text}")
 
     def html(self) -> str:
-        """It as HTML, every text escaped."""
+        """The text as HTML, every text escaped."""
         strong = f"<b>{escape(self.strong)}</b> " if self.strong else ""
         return f"<p{' class=sen-path' if self.soft else ''}>{strong}{escape(self.text)}</p>"
 
@@ -122,11 +122,11 @@ class Mark:
     text: str = ""
 
     def lines(self) -> Iterator[str]:
-        """It as plain text."""
+        """The mark as plain text."""
         yield from wrap_lines(f"{self.word}: {self.text}", further=2)
 
     def html(self) -> str:
-        """It as HTML, every text escaped."""
+        """The mark as HTML, every text escaped."""
         return f"<p>{self.pill()} {escape(self.text)}</p>"
 
     def pill(self) -> str:
@@ -154,11 +154,11 @@ class Cards:
     cards: Sequence[Card]
 
     def lines(self) -> Iterator[str]:
-        """They as plain text."""
+        """The cards as plain text."""
         yield from wrap_lines(", ".join(f"{card.figure} {card.noun}" for card in self.cards))
 
     def html(self) -> str:
-        """They as HTML, every text escaped."""
+        """The cards as HTML, every text escaped."""
         cards = (
             f"<div class='sen-card sen-{escape(card.kind)}'><b>{escape(card.figure)}</b>"
             f"{escape(card.noun)}</div>"
@@ -187,7 +187,7 @@ class Table:
     more: int = 0
 
     def lines(self) -> Iterator[str]:
-        """It as plain text; nothing if it has no rows."""
+        """The table as plain text; nothing if it has no rows."""
         if not self.rows:
             return
         yield from heading_lines(self.caption)
@@ -204,7 +204,7 @@ class Table:
             yield f"  … and {self.more:,} more"
 
     def html(self) -> str:
-        """It as HTML, every text escaped; nothing if it has no rows."""
+        """The table as HTML, every text escaped; nothing if it has no rows."""
         if not self.rows:
             return ""
         head = self._row(self.heads, "th scope='col'") if any(self.heads) else ""
@@ -259,7 +259,7 @@ class Pairs:
     code: bool = False
 
     def lines(self) -> Iterator[str]:
-        """They as plain text."""
+        """The pairs as plain text."""
         yield from heading_lines(self.caption if self.rows else "")
         width = max((len(label) for label, _ in self.rows), default=0)
         for label, content in self.rows:
@@ -268,7 +268,7 @@ class Pairs:
             yield from rest
 
     def html(self) -> str:
-        """They as HTML, every text escaped."""
+        """The pairs as HTML, every text escaped."""
         label = "<dt><code>{}</code></dt>" if self.code else "<dt>{}</dt>"
         rows = (f"{label.format(escape(a))}<dd>{escape(b)}</dd>" for a, b in self.rows)
         return f"{caption(self.caption)}<dl>{''.join(rows)}</dl>" if self.rows else ""
@@ -293,7 +293,7 @@ class Items:
     more: int = 0
 
     def lines(self) -> Iterator[str]:
-        """They as plain text."""
+        """The list as plain text."""
         yield from heading_lines(self.caption if self.items else "")
         for number, item in enumerate(self.items, 1):
             yield from wrap_lines(f"{number if self.numbered else '-'} {item}", 4, 2)
@@ -301,7 +301,7 @@ class Items:
             yield f"    … and {self.more:,} more"
 
     def html(self) -> str:
-        """They as HTML, every text escaped."""
+        """The list as HTML, every text escaped."""
         if not self.items:
             return ""
         tag, kind = "ol" if self.numbered else "ul", " class=sen-path" if self.soft else ""
@@ -317,12 +317,12 @@ class Diff:
     text: str
 
     def lines(self) -> Iterator[str]:
-        """It as plain text."""
+        """The diff as plain text."""
         if self.text:
             yield self.text.rstrip("\n")
 
     def html(self) -> str:
-        """It as HTML, every text escaped."""
+        """The diff as HTML, every text escaped."""
         return f"<pre>{''.join(map(self._line, self.text.splitlines()))}</pre>" if self.text else ""
 
     @staticmethod

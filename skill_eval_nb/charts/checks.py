@@ -245,7 +245,7 @@ def _draw_dots(rows: Rows, configuration: str, baseline: str) -> alt.Chart:
 
 
 def _pack_as_sunflowers(rows: Rows) -> list[Row]:
-    """Dots of one place as the seeds of a sunflower, class by class from the middle out."""
+    """Arrange the dots of one place like sunflower seeds, class by class from the middle out."""
     pixel = (1 + 2 * ROOM) / PLOT
     order = sorted(rows, key=lambda row: (row["x"], row["y"], CLASSES.index(row["class"])))
     packed: list[Row] = []

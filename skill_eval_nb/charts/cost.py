@@ -351,7 +351,7 @@ def describe_design(row: Row, levers: Sequence[str] = LEVERS) -> str:
 
 
 def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
-    """Which design to take, or that none will do; with what it rests on."""
+    """Which design to choose, or that none is enough; and what that is based on."""
     base, behind = rows[0], _say_basis(rows)
     finds = "have a standard error of at most" if sharp.column == "se" else "find a difference of"
     reach = f"would {finds} {sharp.text(base['wanted'])}"

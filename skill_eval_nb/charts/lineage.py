@@ -209,7 +209,7 @@ LETTERS = 200
 
 
 def versions_of(data: Any) -> pl.DataFrame:
-    """One row a version, with every column that is drawn; what is not known is null."""
+    """One row per version, with every column that is drawn; null if it is not known."""
     import polars as pl
 
     frame = as_polars(data.polars("history") if isinstance(data, Workspace) else data)
@@ -229,7 +229,7 @@ def versions_of(data: Any) -> pl.DataFrame:
 
 
 def drawn_of(rows: Rows) -> list[Row]:
-    """The versions of one skill as they are drawn, but for where they come to lie."""
+    """The versions of one skill as they are drawn, without their places."""
     names = {row["version"] for row in rows}
     return [_version_row(row, names) for row in rows]
 
@@ -378,7 +378,7 @@ def _parent_lines(rows: Rows, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _intervals(rows: Rows, x: alt.X) -> list[alt.Chart]:
-    """The interval of each difference, and the parent's value that it begins from."""
+    """The interval of each difference, and the parent's value that it is compared with."""
     from .vega import alt
 
     layers = interval(rows, "low", "high", x, _result_colour(), wide=5, opacity=0.35)

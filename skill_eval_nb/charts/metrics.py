@@ -72,7 +72,7 @@ class Metric:
 
     @property
     def difference_axis(self) -> str:
-        """What an axis of differences is titled, with their unit.
+        """The title of an axis of differences, with their unit.
 
         >>> metric("pass_rate").difference_axis, metric("tokens").difference_axis
         ('difference in pass rate (pp)', 'difference in tokens')

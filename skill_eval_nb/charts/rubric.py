@@ -60,7 +60,7 @@ DOT, STACKED, WIDE = 6.6, 5, 58
 
 
 def pack_swarm(dots: Rows) -> list[Row]:
-    """Dots of one score as a block around it: `right` and `below` are pixels from its middle.
+    """Pack the dots of one score into a block; `right` and `below` are pixels from its middle.
 
     >>> [dot["below"] for dot in pack_swarm([{"score": 3.0}, {"score": 4.0}, {"score": 4.0}])]
     [0.0, -3.3, 3.3]
@@ -230,7 +230,7 @@ def _dimension_lanes(part: Part, figures: pl.DataFrame) -> list[list[Row]]:
 
 
 def _rank_by_delta(lanes: Rows) -> tuple[Any, ...]:
-    """Sorts dimensions: the largest delta first, else the largest spread."""
+    """A sorting key for dimensions: the largest delta first, else the largest spread."""
     delta = max(abs(row["estimate"] or 0) for row in lanes)
     return -delta, -max(row["stddev"] or 0 for row in lanes), natural_key(lanes[0]["group"])
 

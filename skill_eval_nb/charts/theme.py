@@ -55,7 +55,7 @@ def fit_text(text: str, pixels: float) -> str:
 
 
 def breadth(text: str) -> int:
-    """How many letters wide a text is: those of Chinese, Japanese and Korean count twice.
+    """The width of a text in letters; Chinese, Japanese and Korean ones count twice.
 
     >>> breadth("abc"), breadth("技能")
     (3, 4)
@@ -642,7 +642,7 @@ def cells(
 
 
 def shade(share: float | None) -> str:
-    """The colour of a cell of which so much is right; clear if nobody knows.
+    """The colour of a cell by the share that is right; transparent if that is unknown.
 
     >>> shade(0) == SHARES[0], shade(0.5) == SHARES[1], shade(1) == SHARES[2], shade(None)
     (True, True, True, 'transparent')

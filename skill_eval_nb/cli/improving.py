@@ -308,7 +308,7 @@ def history(path: Path, out_file: Path | None = None, force: bool = False) -> No
 
 
 def _show_and_write(change: Change, *, yes: bool) -> bool:
-    """Show a change, and write it where somebody says so; whether it was written."""
+    """Show a change, and write it if the user agrees; whether it was written."""
     print_diff(change.diff)
     out.print(Text(change.headline))
     for line in change.notes:

@@ -50,7 +50,7 @@ class Several(TyperCommand):
     """A command of several paths, whose help says so in the words of the others."""
 
     def get_help(self, ctx: Any) -> str:
-        """Its help."""
+        """The help of the command."""
         return super().get_help(ctx).replace("<list[Path]>", "<path>")
 
 
@@ -379,7 +379,7 @@ def _run_to_its_end(command: list[str]) -> int:
 
 
 def _served_folder(copy: Path, paths: Iterable[str]) -> str:
-    """The folder that JupyterLab shows: the copy, and what the notebooks look at, to be changed."""
+    """The folder that JupyterLab shows: the nearest one with the copy and all paths in it."""
     here = os.path.realpath(copy)
     folders = [path if Path(path).is_dir() else os.path.dirname(path) for path in paths]  # noqa: PTH120
     try:
@@ -390,7 +390,7 @@ def _served_folder(copy: Path, paths: Iterable[str]) -> str:
 
 
 def _find_paths(path: Path) -> dict[str, str]:
-    """What the notebooks are to look at: a skill, a workspace, or a folder that is both.
+    """What the notebooks will show: a skill, a workspace, or a folder that is both.
 
     Raises:
         Refused: the folder is a skill that cannot be offered to an executor.

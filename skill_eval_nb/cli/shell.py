@@ -475,7 +475,7 @@ ANSWERED = (
 
 
 def list_answers(ws: Workspace, answers: Iterable[tuple[str, Answer]]) -> list[dict[str, Any]]:
-    """A row a comparison and scope, as --json has them, what comes first before the other."""
+    """One row per comparison and scope, as --json prints them, in order."""
     from skill_eval_nb.stats.overview import say_how
 
     rows = []

@@ -216,8 +216,8 @@ def fields_of(document: type[Document]) -> dict[str, Declared]:
 
 
 @cache
-def looked_for(document: type[Document]) -> dict[str, Declared]:
-    """The fields that are more than left out where they have no key: required, or inline."""
+def expected_fields(document: type[Document]) -> dict[str, Declared]:
+    """The fields for which a missing key means something: required ones and inline ones."""
     fields = fields_of(document).items()
     return {name: field for name, field in fields if field.inline or field.field.required}
 

@@ -20,8 +20,8 @@ from .base import (
     Origin,
     attach_origin,
     dump,
+    expected_fields,
     fields_of,
-    looked_for,
     origin_of,
     plain_key,
     struct_of,
@@ -125,7 +125,7 @@ def _read_struct(
         if _was_converted(found, value):
             converted[name] = dump(value)
     unwritten: dict[str, Any] = {}
-    absent = [entry for entry in looked_for(document).items() if entry[0] not in keys.values()]
+    absent = [entry for entry in expected_fields(document).items() if entry[0] not in keys.values()]
     rest = {key: value for key, value in given.items() if key not in keys} if absent else {}
     for name, field in absent:
         value = _read_inline(rest, field, where, faults) if field.inline else None
@@ -573,7 +573,7 @@ def _with_inlined(
 ) -> Iterator[tuple[Document, dict[str, str]]]:
     """A document and those whose fields stand directly in its object, each with its keys."""
     yield document, keys
-    for name, field in looked_for(type(document)).items():
+    for name, field in expected_fields(type(document)).items():
         part = getattr(document, field.field.name) if field.inline else None
         if isinstance(part, Document) and name not in keys.values() and (of := origin_of(part)):
             yield from _with_inlined(part, of.keys)

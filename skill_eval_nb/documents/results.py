@@ -316,7 +316,7 @@ class Figure(NamedTuple):
 
 @lru_cache(4096)  # the same keys come again in every row
 def parse_figure_key(key: str) -> Figure:
-    """What a key like `avg_duration_ms` or `tokens_with_skill_mean` names.
+    """Parse a key such as `avg_duration_ms` or `tokens_with_skill_mean`.
 
     >>> parse_figure_key("time_without_skill_mean")
     Figure(configuration='without_skill', metric='time_seconds', statistic='mean', factor=1.0,

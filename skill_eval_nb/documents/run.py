@@ -260,7 +260,7 @@ def drop_unread(grading: Grading) -> list[tuple[str, str]]:
 
 
 def unread_message(found: list[tuple[str, str]]) -> str:
-    """What is said of checks that were not scored for that."""
+    """The message about checks whose verdicts in the judge's answer could not be read."""
     return (
         f"{count(len(found), 'check')} not scored, as the judge's answer could not be read "
         f"({found[0][1].splitlines()[0][:120]}): let it be judged again"

@@ -92,7 +92,7 @@ def message_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def role_of(event: Mapping[str, Any]) -> Any:
-    """Whose event it is: `assistant`, `user` (who also hands over what a tool gave), `system`.
+    """Who an event is from: `assistant`, `user` (which also returns the result of tools), `system`.
 
     Else what it says itself, which may be anything, or nothing.
     """

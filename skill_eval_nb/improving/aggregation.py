@@ -184,7 +184,7 @@ def aggregate(
     budget_usd: float | None = None,
     dry_run: bool = False,
 ) -> Aggregate:
-    """What the graders suggest for the evals, over all runs, without repeats.
+    """The graders' suggestions for the evals from all runs, each once.
 
     Suggestions from all iterations are collected; select one to use only that
     (`ws.select(iteration="iteration-2")`). What graders say about an output as a whole (`overall`)

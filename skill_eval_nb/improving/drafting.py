@@ -573,7 +573,7 @@ def read_item(
         case "structural_expectations":
             item = {name: given[name] for name in _STRUCTURAL if name in given}
             item["critical"] = critical is not None and (critical or bool(given.get("critical")))
-            _see_check(item, look, where)
+            _check_structural(item, look, where)
         case "dimensions":
             scoring = {at: str(given.get(f"anchor_{at}", "")) for at in ANCHORS}
             weight = float(given.get("weight", 1.0))
@@ -587,7 +587,7 @@ def read_item(
     return item
 
 
-def _see_check(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
+def _check_structural(item: Mapping[str, Any], look: AnswerCheck, where: str) -> None:
     if "type" not in item:
         return  # named among what is missing
     expectation, faults = mend(dict(item), StructuralExpectation)

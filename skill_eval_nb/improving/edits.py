@@ -211,9 +211,8 @@ def text_of(name: str, data: bytes) -> Text:
     if kind != "evals":
         what = f"a `{kind}` document" if kind else "none of the known documents"
         raise refuse(f"{name} is {what}, not an eval suite")
-    dialect = recognise("evals", value)
     document, _ = read_as_shared("evals", value)
-    return Text(value, document, dialect)
+    return Text(value, document, recognise("evals", value))
 
 
 def _home_of(suite: Path) -> Path | None:
@@ -280,7 +279,7 @@ class Edits(NamedTuple):
 
 
 def edits_of(drafts: Iterable[Draft], suite: OpenSuite) -> Edits:
-    """Find the place of each draft; an earlier draft takes precedence.
+    """Apply drafts to a suite; an earlier draft takes precedence.
 
     A draft is applied completely or not at all, so each is tried on a copy: if one of its evals
     cannot be changed, none is.
@@ -451,8 +450,8 @@ class _Style:
                 out[key] = value
         return {**out, **{self.field_name(kind, field): value for field, value in given.items()}}
 
-    def is_there(self, item: Any, other: Any, part: str) -> bool:
-        """Whether two items are the same but for the id, or have a name that only one can have."""
+    def is_same_item(self, item: Any, other: Any, part: str) -> bool:
+        """Whether two items are the same but for their ids, or share a name that must be unique."""
         if not (isinstance(item, dict) and isinstance(other, dict)):
             return is_same(item, other)
         id_, name = (self.field_name(KINDS[part], field) for field in ("id", "name"))
@@ -462,7 +461,7 @@ class _Style:
         )
 
     def _word_item(self, new: SuiteItem, part: str, beside: Sequence[Document]) -> Any:
-        """An item with the file's names, its id as it was given."""
+        """An item with the file's field names; its id stays as given."""
         kind = KINDS[part]
         given = {"text": new} if isinstance(new, str) else dict(new)
         if kind is Expectation and set(given) == {"text"}:
@@ -567,8 +566,9 @@ class _Editor:
             self.now.places[_slot(self.now.places, at)] = [None] * len(taken.new)
         elif not places:
             raise refuse("it names no eval that it changes")
-        for place in places if draft.part != "evals" else ():
-            self._apply_to_eval(draft, place)
+        else:
+            for place in places:
+                self._apply_to_eval(draft, place)
         self.now.value = dump(self._document)
 
     def _apply_to_eval(self, draft: Draft, place: int) -> None:
@@ -623,7 +623,7 @@ class _Editor:
         else:
             new = [style.make_item(item, part, items, taken) for item in draft.new]
             for known in items:
-                if any(style.is_there(item, raw_of(known), part) for item in new):
+                if any(style.is_same_item(item, raw_of(known), part) for item in new):
                     raise refuse(f"such an item already exists: {_call_item(known)}")
         items[_slot(items, at)] = new
 

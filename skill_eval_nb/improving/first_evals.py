@@ -217,7 +217,7 @@ def read_first_evals(raw: Any, n: int, skill: str, model: str) -> tuple[Draft, .
     drafts = []
     for at, row in enumerate(rows):
         where = f"evals[{at}]"
-        _see_files(row, look, where, inputs)
+        _vet_files(row, look, where, inputs)
         if "-" in skill and skill.casefold() in row["prompt"].casefold():
             look.note_fault(f"{where}: `prompt` names the skill, {skill}")
         drafts.append(_eval_draft(row, look, where, rubric if row["skill_helps"] else [], model))
@@ -253,7 +253,7 @@ def _eval_draft(
     return new_draft("add", "evals", [], None, [new], told, by=model)
 
 
-def _see_files(row: dict[str, Any], look: AnswerCheck, where: str, inputs: dict[str, str]) -> None:
+def _vet_files(row: dict[str, Any], look: AnswerCheck, where: str, inputs: dict[str, str]) -> None:
     """Check that input files are usable, named in the prompt, and not two of the same name."""
     for file in row["files"]:
         path, text = file["path"], file["text"]

@@ -375,7 +375,7 @@ def _is_settled(check: Check) -> bool:
 
 
 def say_unsettled(evidence: Evidence) -> str:
-    """Which checks have too few runs to be changed; "" where none has."""
+    """The checks with too few runs to be changed, in words; "" if there are none."""
     few = [
         check.named
         for check in evidence.checks
@@ -586,7 +586,7 @@ def _find_noise(evidence: Evidence) -> dict[str, str]:
 
 
 def _quote(evidence: Evidence, scores: Scores, at: tuple[int, ...]) -> str:
-    """The shortest evidence that says something, of a run with one of these scores."""
+    """The shortest evidence that is not empty, of a run with one of these scores."""
     texts = [
         (len(text), run.eval_id, text, run)
         for run, score, text in scores

@@ -143,7 +143,7 @@ class FileChange:
 
 
 def _say_content(data: bytes) -> str:
-    """What a file is of which no lines are shown."""
+    """What to say of a file whose lines are not shown."""
     size = f"{len(data):,} bytes"
     if len(data) > LARGEST or data.count(b"\n") > LONGEST:
         return f"{size}, too much to compare line by line"

@@ -458,7 +458,7 @@ _FACTORS = {"cache_read": 0.1, "cache_write": 1.25, "cache_write_1h": 2.0}
 """Default prices as multiples of plain input's price."""
 
 
-def _rates(entry: Any) -> Rates:
+def _parse_rates(entry: Any) -> Rates:
     """The rates of an entry; missing prices are multiples of that of plain input."""
 
     def fill_rates(part: Any) -> Any:
@@ -567,7 +567,7 @@ def _published_prices() -> Prices:
             entry = known | {"long": entry, "over": over}
         # A price that a budget could not rely on is treated as unknown.
         with suppress(ValueError):
-            models[_DATED.sub("", model.id)] = _rates(entry)
+            models[_DATED.sub("", model.id)] = _parse_rates(entry)
     return Prices(f"{now:%Y-%m-%d}, as genai-prices {version('genai-prices')} has them", models)
 
 
@@ -624,7 +624,7 @@ def _read_prices(path: Path) -> Prices:
         raise BadPrices(f"The file of prices {path} cannot be used: {error}") from None
     for name, entry in file.models.items():
         try:
-            models[name] = _rates(entry)
+            models[name] = _parse_rates(entry)
         except msgspec.ValidationError as error:
             wrong.append(f"$.models[{json.dumps(name)}]: {error}")
     if wrong:

@@ -301,7 +301,7 @@ def _fitted_scores(run: BenchmarkRun) -> BenchmarkRun:
 def fill_spread(
     summary: dict[str, ConfigurationSummary],
 ) -> tuple[dict[str, ConfigurationSummary], list[str]]:
-    """The summary with a 0 for each standard deviation of a single run, and whether there are."""
+    """The summary with 0 as standard deviation of a single run, and where that was filled in."""
 
     def fill(value: Any) -> Any:
         if isinstance(value, dict):

@@ -223,7 +223,7 @@ def _add_context(found: pl.DataFrame, ws: Workspace) -> pl.DataFrame:
 
 
 def _parts(library: Library) -> Iterator[Part]:
-    """The answer over skills, what else no skill alone could tell, and each skill."""
+    """The answer over all skills, what only several skills can show, and each skill."""
     rows = library.rows
     if any(row["stand_in"] for row in rows):
         yield Paragraph(OFFLINE)
@@ -344,7 +344,7 @@ def _sections(library: Library) -> Iterator[Section]:
 
 
 def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
-    """The additions that would decide, the cheapest first; and where none would, why."""
+    """The additions that would decide, the cheapest first; or why there is none."""
     decide = [(name, row) for name, row in named if row["new_runs"]]
     if decide:
         decide.sort(key=lambda each: each[1]["new_runs"])

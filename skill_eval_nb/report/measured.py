@@ -402,7 +402,7 @@ def metric_name(metric: str) -> str:
 
 
 def in_unit(value: float | None, metric: str) -> str:
-    """A figure in its unit.
+    """A figure with its unit.
 
     >>> in_unit(0.85, "pass_rate"), in_unit(42.5, "time_seconds"), in_unit(None, "tokens")
     ('85%', '42.5 s', '–')

@@ -68,7 +68,7 @@ def _join_names(measured: IterationFigures, *keys: str) -> str:
 
 
 def opening_parts(measured: IterationFigures) -> Iterator[Part]:
-    """The parts that stand before every other section."""
+    """The parts that come before every section."""
     runs = measured.ws.polars("runs")
     if runs.select(is_stand_in(*MODEL, "judge_model").any()).item():
         yield Paragraph(OFFLINE)

@@ -182,7 +182,7 @@ NOT_SWEPT = frozenset(("outputs", "inputs", SNAPSHOTS))
 """Folders with other programs' files."""
 
 
-def tidy(plan: Spec) -> None:
+def delete_leftovers(plan: Spec) -> None:
     """Delete what a killed job was writing: in this iteration, and of the suite."""
     for folder in plan.workspace.glob(f".{plan.folder.name}.*"):
         remove(folder)
@@ -339,7 +339,7 @@ class Job:
     def _open(self) -> None:
         plan, journal = self._plan, self._journal
         skills = {side.name: plan.staged(side) for side in plan.sides}
-        tidy(plan)
+        delete_leftovers(plan)
         mark, odd = write_suite(plan)
         write_metadata(plan)
         journal.add(
@@ -520,22 +520,22 @@ def watch(job: Job, console: Console | None = None) -> Progress:
     """
     try:
         if console is None and _in_a_notebook():
-            _watch_here(job)
+            _watch_in_notebook(job)
         else:
-            _watch_console(job, console)
+            _watch_in_console(job, console)
     except KeyboardInterrupt:
         job.stop()
     return job.wait()
 
 
-def page(progress: Progress) -> str:
+def render_html(progress: Progress) -> str:
     """The job at one moment, as HTML."""
     bar = f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
     inside = "".join(block.html() for block in _progress_blocks(progress))
     return frame_html(f"{bar}</progress>{inside}", "progress {display:block;width:100%}")
 
 
-def picture(progress: Progress) -> RenderableType:
+def render_text(progress: Progress) -> RenderableType:
     """The job at one moment, for a terminal."""
     from rich import text
     from rich.console import Group
@@ -563,21 +563,21 @@ def _in_a_notebook() -> bool:
     return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 
-def _watch_here(job: Job) -> None:
+def _watch_in_notebook(job: Job) -> None:
     from IPython.display import HTML, display
 
-    handle: Any = display(HTML(page(job.progress)), display_id=True)
-    _follow(job, lambda now: handle.update(HTML(page(now))))
+    handle: Any = display(HTML(render_html(job.progress)), display_id=True)
+    _follow(job, lambda now: handle.update(HTML(render_html(now))))
 
 
-def _watch_console(job: Job, console: Console | None) -> None:
+def _watch_in_console(job: Job, console: Console | None) -> None:
     from rich.console import Console
     from rich.live import Live
 
     to = console or Console(highlight=False, soft_wrap=True)
     if to.is_terminal:
         with Live(console=to, transient=True, auto_refresh=False) as live:
-            _follow(job, lambda now: live.update(picture(now), refresh=True))
+            _follow(job, lambda now: live.update(render_text(now), refresh=True))
     else:
         told = {""}
 

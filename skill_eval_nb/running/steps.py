@@ -290,7 +290,7 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
     except Exception as error:
         if isinstance(error, OSError) and error.errno in OF_MACHINE:
             raise
-        _unless_given_up(order)
+        _stop_if_given_up(order)
         trace = traceback.format_exc()
         remove(staging)
         (staging / "outputs").mkdir(parents=True)
@@ -298,14 +298,14 @@ def _put_in_place(order: Order, execution: Execution, began: float, seconds: flo
         failed = replace(execution, status="errored", reason=reason, events=())
         _fill_staging(order, failed, staging, began, seconds)
     if execution.status == "errored":
-        _unless_given_up(order)
+        _stop_if_given_up(order)
     put_in_place(staging, order.plan.folder, run.place)
     with contextlib.suppress(OSError):  # a process of the executor may still be writing there
         remove(scratch)
     return trace
 
 
-def _unless_given_up(order: Order) -> None:
+def _stop_if_given_up(order: Order) -> None:
     """Stop a worker that continues after its job has ended: its errors are not the run's.
 
     Raises:

@@ -173,7 +173,7 @@ def is_reworded(text: str, other: str) -> bool:
 
 
 def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """`pairs` without the figures of `others`, of what checks decide, if that leaves any."""
+    """`paired` without what the checks in `others` decide, if that leaves any estimate."""
     import polars as pl
 
     if others.is_empty():
@@ -188,7 +188,7 @@ def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
 
 
 def mark_unpaired(paired: pl.DataFrame, lost: pl.Expr, why: pl.Expr) -> pl.DataFrame:
-    """`pairs` without the figures of those that are lost, which say why."""
+    """`paired` without the estimates of the rows that are `lost`, and why in `unpaired`."""
     import polars as pl
 
     return paired.with_columns(

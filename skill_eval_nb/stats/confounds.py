@@ -329,7 +329,7 @@ def name_families(of: Compared) -> str | None:
 
 
 def name_batches(of: Compared) -> str | None:
-    """Iterations that asked other evals, of which one answer can be had."""
+    """What to say of iterations with no eval in common; None if there are none."""
     batches = of.known.batches.get(of.suite)
     if not batches:
         return None

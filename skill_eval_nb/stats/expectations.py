@@ -419,7 +419,7 @@ def discrimination_by_eval(data: Any, baseline: str | None = None, level: float 
 
 
 def _sort_cells(cells: pl.DataFrame, **evals: Any) -> pl.DataFrame:
-    """By group and comparison, then evals, then what is checked first."""
+    """Sort by group and comparison, then by eval, then by the order of the checks."""
     falling = [True, False, False]
     by_text = cells.sort(CHECK, descending=falling, nulls_last=True, maintain_order=True)
     return sort_rows(by_text, **dict.fromkeys(GROUP, natural_key), configuration=side_key, **evals)

@@ -205,7 +205,7 @@ def settle_looks(
 
 
 def _settle_row(row: Row, at_it: str | None, look: Row | None) -> Row:
-    """The row of the look that stands; without a verdict if there is none before a later one."""
+    """The row of the look that counts; without a verdict while a later look is still to come."""
     when = None if at_it is None else f"the job ends ({at_it})"
     if look is not None:
         when = f"the planned look at {count(look['look'], 'run')} a side"

@@ -197,7 +197,7 @@ OPINED += ["opinion", "why", "settle", "path"]
 
 
 def _weigh_claim(claim: StatedClaim, compared: Sequence[Both]) -> Iterator[dict[str, Any]]:
-    """What is said of a claim, for each model that ran it; arguments as for `find_comparisons`."""
+    """Judge a claim for each model that ran it; arguments as for `find_comparisons`."""
     for suite, beyond in find_comparisons(claim, compared):
         answer = say_answer(suite, beyond)
         row = answer.claims[0].row

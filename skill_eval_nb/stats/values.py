@@ -183,11 +183,10 @@ How = ParamSpec("How")
 def cache_on_workspace(
     make: Callable[Concatenate[Any, How], Made],
 ) -> Callable[Concatenate[Any, How], Made]:
-    """`make`, which many figures of a page rest on: worked out once, as a workspace never changes.
+    """Keep the result of `make` on its workspace, which never changes, for each set of arguments.
 
-    What is asked with other arguments is something else. Of an iteration that is `part_of` a
-    workspace it is worked out for all iterations in one go, which takes hardly longer: no
-    statistic crosses them, so the iteration's is the rows that are of it.
+    For an iteration that is `part_of` a workspace, all iterations are computed at once, which
+    takes hardly longer: no statistic crosses iterations, so its result is the rows with its keys.
     """
     how_to_call = signature(make)
 
@@ -208,7 +207,7 @@ def cache_on_workspace(
 
 
 def _as_key(value: Any) -> Hashable:
-    """An argument as something to remember by."""
+    """An argument as part of a cache key."""
     if isinstance(value, Mapping):
         return tuple(value.items())
     return value if isinstance(value, Hashable) else tuple(value)

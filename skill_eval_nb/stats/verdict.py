@@ -140,7 +140,7 @@ def these_evals(n: int) -> str:
 
 
 def say_luck(least_p: float) -> str:
-    """How often the clearest result that there could have been comes by luck.
+    """How often chance alone gives the clearest result that was possible.
 
     >>> say_luck(0.1), say_luck(1)
     ('comes by luck in 10 % of cases', 'could be luck')

@@ -84,7 +84,7 @@ STRICT = "codingbuddy"
 
 
 def check_layout(whole: Whole, severity: Severity) -> Iterator[Problem]:
-    """Find what is not where the strict dialect has it, or not there at all.
+    """Find what is missing, or is not where the strict dialect has it.
 
     Eval N of the suite has the folder eval-(N-1) in every iteration, with metadata for both
     sides; verdicts are on the assertions of this metadata; the benchmark is of the

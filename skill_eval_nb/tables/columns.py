@@ -526,7 +526,7 @@ def iterate_rows(table: Any) -> Iterator[dict[str, Any]]:
 
 
 def to_backend_of(data: Any, frame: pl.DataFrame) -> Any:
-    """`frame` in the kind of `data`: pandas if that is pandas, else polars."""
+    """Convert `frame` to pandas if `data` is pandas, or is a workspace with that backend."""
     import narwhals as nw
 
     backend = nw.from_native(data).implementation.value if is_table(data) else data.backend

@@ -434,7 +434,7 @@ class _Writer:
 
 
 def copy_with(document: Any, **changes: Any) -> Any:
-    """A copy with other values, which keeps what nobody knows."""
+    """A copy with other values, which keeps unknown fields."""
     copy = msgspec.structs.replace(document, **changes)
     vars(copy).update(vars(document))
     return copy

@@ -54,7 +54,7 @@ class Home(NamedTuple):
 
 
 def add_documents(catalogue: Catalogue, runs: Sequence[RunRef], rows: Rows) -> None:
-    """Add the rows of the documents that are neither of a run, nor a suite, nor a benchmark."""
+    """Add the rows of all documents but those of runs, suites and benchmarks."""
     problems = catalogue.layout.problems
     _join_queries(catalogue)
     sets: dict[str, str] = {}

@@ -55,7 +55,7 @@ _LETTER = r"[^\W\u2e80-\U0010ffff]"
 
 
 def plain_words(query: str) -> str:
-    """The words of a query without case and marks; empty if it has none.
+    """The words of a query in lower case, without punctuation; empty if it has none.
 
     >>> plain_words("Sort  the table!") == plain_words("sort the table")
     True
@@ -65,7 +65,7 @@ def plain_words(query: str) -> str:
 
 
 def find_alike(queries: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of queries that say nearly the same but not quite, by their places.
+    """The places of pairs of queries that are nearly, but not quite, the same.
 
     The order of the words counts: what turns PDF into text is not what turns text into PDF.
 
@@ -184,7 +184,7 @@ def read_queries(path: PathLike, *, skill: str | None = None) -> tuple[Query, ..
 
 
 def read_set(file: Path) -> tuple[TriggerSet, list[str]]:
-    """A file as a document that keeps everything, and what of it cannot be used.
+    """Read a file as a document that keeps everything, with what cannot be used of it.
 
     Raises:
         Refused: it is not a trigger set at all.

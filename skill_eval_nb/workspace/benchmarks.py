@@ -50,7 +50,7 @@ class BenchmarkFile:
 
 
 def is_benchmark_file(path: str) -> bool:
-    """Whether a file is called a benchmark, or after its folder and a benchmark.
+    """Whether a file's name is that of a benchmark, also with its folder's name in it.
 
     >>> is_benchmark_file("pdf/benchmark.json"), is_benchmark_file("pdf/pdf-benchmark.json")
     (True, True)

@@ -178,7 +178,7 @@ def _skills_of_others(files: Files) -> dict[str, list[str]]:
 
 
 def _report_skills(named: Mapping[str, list[str]], problems: Problems) -> None:
-    """Say of which name the skill is, where the benchmarks of a workspace give it several."""
+    """Report the name that is used if a workspace's benchmarks give its skill several."""
     for workspace, names in named.items():
         known = [*dict.fromkeys(filter(None, map(skill_named, names)))]
         if len(known) > 1:
@@ -334,7 +334,7 @@ def _common_folder(folders: Iterable[str]) -> str:
 
 
 def _find_holder(folder: str) -> str:
-    """The nearest folder that is not a side, no model, no trial and no mere holder of others."""
+    """The nearest folder that is not a side, a model, a trial, or only a holder of others."""
     name = os.path.basename(folder)
     if name and (
         is_configuration(name) or is_container(name) or name.lower() in _HOLDERS or is_model(name)

@@ -35,7 +35,7 @@ def slug(text: str) -> str:
 
 
 def number_id(id_: str) -> int | str:
-    """An eval's id as a number, if that is what it is written like.
+    """An eval's id as a number if it is written as one.
 
     >>> number_id("12"), number_id("012"), number_id("no-log")
     (12, '012', 'no-log')
@@ -197,7 +197,7 @@ class SuiteFile:
 
     @property
     def holder(self) -> str:
-        """The folder that it is of: above one that merely holds evals."""
+        """The folder that it belongs to: the one above if its own only holds evals."""
         folder = os.path.dirname(self.path)
         return os.path.dirname(folder) if is_container(os.path.basename(folder)) else folder
 

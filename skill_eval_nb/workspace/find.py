@@ -125,7 +125,7 @@ def _set_sides(
 
 
 def roots_of(path: PathLike | Iterable[PathLike]) -> list[str]:
-    """The paths that are meant, without those below another one."""
+    """The given paths, without those below another one."""
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     roots: list[str] = []
     for location in given:
@@ -312,7 +312,7 @@ def _try(root: str, rows: str, values: Values) -> tuple[str, str]:
 
 
 def find_likely_rows(value: Any) -> tuple[int, str]:
-    """How much the likeliest rows of a value look like results (0: not), and the path to them."""
+    """How much the likeliest rows of a value look like results (0: not at all), and their path."""
     found: list[tuple[int, int, str]] = []
     value = cut_lists(value)
     for path in islice(_find_row_places([value], "", 0), _MOST_FILES):
@@ -340,7 +340,7 @@ def _find_row_places(samples: Sequence[Any], path: str, depth: int) -> Iterator[
 
 
 def _steps_below(samples: Sequence[Any], path: str) -> Iterator[tuple[str, list[Any]]]:
-    """The steps that lead on from some values, each with what it leads to."""
+    """The steps from some values to what is in them, each with the values that it leads to."""
     inner = [one for value in samples if isinstance(value, list) for one in value]
     objects = [value for value in samples if isinstance(value, Mapping)]
     if any(isinstance(one, Mapping | list) for one in inner):

@@ -453,7 +453,7 @@ def _load_of_run(run: RunPlace, kind: str, form: type[D], layout: Layout) -> D |
 
 
 def _keep_grading(record: RunRecord, grading: Grading | None) -> None:
-    """Keep a grading; one that repeats structural.json is no judge's, and speaks only for it."""
+    """Keep a grading; one that only repeats structural.json is structural, not a judge's."""
     if grading is None or grading.layer != STRUCTURAL:
         record.grading = grading
     elif record.structural is None:

@@ -75,7 +75,7 @@ def hold_lock(path: Path, patience: float = 0.0, **about: Any) -> Iterator[None]
 
 
 def name_process(about: Mapping[str, Any]) -> str:
-    """The process that wrote so of itself, in words."""
+    """The process that wrote this about itself, in words."""
     if not {"pid", "host"} <= set(about):
         return "another process"
     here = {name: about[name] for name in ("pid", "host")} == this_process()

@@ -111,7 +111,7 @@ class RiggedBatches(Batches):
         super().__init__(work)
         self._seconds = seconds
 
-    def take_in(self, batch: dict[str, Any], requests: list[dict[str, Any]]) -> None:
+    def add_batch(self, batch: dict[str, Any], requests: list[dict[str, Any]]) -> None:
         self.kept[batch["id"]] = time.monotonic(), batch, requests
 
     def look_up(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]] | None] | None:
@@ -119,7 +119,7 @@ class RiggedBatches(Batches):
             made, batch, requests = self.kept[name]
             if time.monotonic() < made + self._seconds:
                 return batch, None
-            super().take_in(batch, requests)
+            super().add_batch(batch, requests)
         return super().look_up(name)
 
 

@@ -118,7 +118,7 @@ def is_benchmark(raw: Any) -> bool:
 
 
 def has_rates(raw: Any, depth: int = 4) -> bool:
-    """Whether some key not far below speaks of a pass rate."""
+    """Whether a key at most `depth` levels below names a pass rate."""
     inside = raw.values() if isinstance(raw, dict) else raw if isinstance(raw, list) else ()
     return any("passrate" in key for key in _keys(raw)) or (
         depth > 0 and any(has_rates(item, depth - 1) for item in inside)

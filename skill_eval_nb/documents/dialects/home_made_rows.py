@@ -337,7 +337,7 @@ def is_of_side(key: str, value: Any) -> bool:
 
 
 def sides_in(entry: Plain) -> Plain:
-    """The blocks of an entry that are a configuration each, or the list of its verdicts.
+    """The blocks of an entry that are one configuration each, or its list of verdicts.
 
     Where the entry has verdicts or rates of its own, an unsure word names a part of them.
     """

@@ -109,13 +109,13 @@ class Table:
         self.faults.add(severity, code, f"$[*].{column}" if column else "$", message)
 
     def value(self, at: int, role: str, column: str = "") -> Any:
-        """What a row has for a role; None if that is nothing."""
+        """The value of a row for a role; None if the cell is empty."""
         column = column or self.columns.get(role, "")
         value = self.rows[at].get(column) if column else None
         return None if is_nothing(value) else value
 
     def text(self, at: int, role: str) -> str | None:
-        """The same as a text that holds no key."""
+        """The same as a text, with secret keys removed."""
         value = self.value(at, role)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -189,7 +189,7 @@ def _read_figure(cell: Any, unit: str | None) -> float | None:
 
 
 def _scale_of(role: str, known: Sequence[float]) -> tuple[float, str]:
-    """What makes figures shares of 1 or scores up to 5, and what they are if not these already."""
+    """The factor to shares of 1 or scores up to 5, and what the figures are if it is not 1."""
     high = [value for value in known if value > 1]
     if role == "pass_rate" and len(high) * 2 > sum(value != 0 for value in known):
         if max(high) <= 100 and not any(0 < value < 1 for value in known):
@@ -203,7 +203,7 @@ def _scale_of(role: str, known: Sequence[float]) -> tuple[float, str]:
 def _read_verdicts(
     table: Table, _: str, column: str, cells: list[Any]
 ) -> list[bool | tuple[int, int] | None]:
-    """The verdicts of a column; if one is not understood, the others would be one-sided."""
+    """The verdicts of a column; none if any is not understood: the others would be one-sided."""
     found: list[bool | tuple[int, int] | None] = []
     unknown: dict[str, None] = {}
     for cell in cells:
@@ -307,7 +307,7 @@ def tell_columns(table: Table) -> None:
 
 
 def read_rows(table: Table) -> list[Results]:
-    """What a table tells, one result an iteration; the first has all the faults.
+    """Read a table: one result per iteration, the first with all the faults.
 
     Raises:
         KeyError: for a role or a column that there is not; the message names the nearest one.

@@ -90,14 +90,14 @@ def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any
     seen = see_work(stand_in, "\n".join(shown))
     judging = reading.mark_of(request, 32)
 
-    def hear_quality(name: str) -> float:
-        """The quality that this judging finds for one dimension or expectation."""
+    def judged_quality(name: str) -> float:
+        """The quality that this judging finds for a dimension or an expectation."""
         return seen.quality + stand_in.judging_sd * normal(stand_in.seed, "judging", judging, name)
 
     dimensions = [
         {
             "name": name.strip(),
-            "score": (score := as_score(hear_quality(name.strip()))),
+            "score": (score := as_score(judged_quality(name.strip()))),
             "evidence": seen.quote(good=score > 3),
         }
         for name in DIMENSION.findall(rubric)
@@ -105,7 +105,7 @@ def answer_judge(stand_in: StandIn, request: Mapping[str, Any]) -> dict[str, Any
     expectations = [
         {
             "id": name,
-            "passed": (passed := hear_quality(name) >= passing_quality(stand_in, text)),
+            "passed": (passed := judged_quality(name) >= passing_quality(stand_in, text)),
             "evidence": seen.quote(good=passed),
         }
         for name, text in EXPECTATION.findall(rubric)

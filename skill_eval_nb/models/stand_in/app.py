@@ -68,10 +68,10 @@ class Batches:
             "processing_status": "in_progress",
             "request_counts": dict.fromkeys(OUTCOMES, 0) | {"processing": len(requests)},
         }
-        self.take_in(batch, requests)
+        self.add_batch(batch, requests)
         return batch
 
-    def take_in(self, batch: dict[str, Any], requests: list[dict[str, Any]]) -> None:
+    def add_batch(self, batch: dict[str, Any], requests: list[dict[str, Any]]) -> None:
         """Answer the requests of a new batch."""
         name = batch["id"]
         results = [

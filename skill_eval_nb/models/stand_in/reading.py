@@ -162,7 +162,7 @@ def task_of(request: Mapping[str, Any]) -> str:
 
 
 def every_text(request: Mapping[str, Any]) -> str:
-    """The system prompt, the tools' descriptions and all texts but the assistant's, as one."""
+    """The system prompt, the tools' descriptions and all texts but the assistant's, joined."""
     others = [message for message in request["messages"] if message["role"] != "assistant"]
     tools = [tool.get("description", "") for tool in request.get("tools", ())]
     return "\n".join([*texts(request.get("system")), *tools, *message_texts({"messages": others})])

@@ -332,7 +332,7 @@ class ClaudeCode:
         async with AsyncExitStack() as stack:
             at = stack.enter_context(make_place(task))
             relay, port = await stack.enter_async_context(
-                Relay.listening(
+                Relay.listen(
                     task.connection, task.model, task.limits.output_tokens, meter, at.socket
                 )
             )

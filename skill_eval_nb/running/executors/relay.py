@@ -323,7 +323,7 @@ class Exchange:
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD_BYTES)
         self._bodiless = False
 
-    async def request(self) -> Request | None:
+    async def read_request(self) -> Request | None:
         """Read the request; None if the other side closed before it sent one.
 
         Raises:
@@ -355,26 +355,26 @@ class Exchange:
             headers[name] = f"{headers[name]},{value}" if name in headers else value
         return Request(head.method.decode(), head.target.decode("latin-1"), headers, bytes(body))
 
-    async def gone(self) -> None:
+    async def wait_for_close(self) -> None:
         """Wait until the other side has closed; anything else it sends is ignored."""
         while await self._reader.read(_PIECE):
             pass
 
-    def begin(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
+    def begin_answer(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
         """Begin the answer; without a length it is chunked, so that a cut is noticed."""
         plain = [(k.encode(), v.encode("latin-1", "replace")) for k, v in headers]
         self._send(h11.Response(status_code=status, headers=[*plain, (b"connection", b"close")]))
 
-    async def piece(self, data: bytes) -> None:
+    async def send_piece(self, data: bytes) -> None:
         """Send a piece of the answer's body."""
         self._send(h11.Data(data=data))
         await self._writer.drain()
 
-    def end(self) -> None:
+    def end_answer(self) -> None:
         """End the answer's body."""
         self._send(h11.EndOfMessage())
 
-    def cut(self) -> None:
+    def abort(self) -> None:
         """Close the connection in the middle of an answer."""
         self._writer.transport.abort()
 
@@ -384,12 +384,12 @@ class Exchange:
         kind = "not_found_error" if status == 404 else kind
         body = json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
         length = ("content-length", str(len(body)))
-        self.begin(
+        self.begin_answer(
             status, [("content-type", "application/json"), ("x-should-retry", "false"), length]
         )
         if not self._bodiless:
             self._send(h11.Data(data=body))
-        self.end()
+        self.end_answer()
 
     def _send(self, event: h11.Event) -> None:
         self._writer.write(self._http.send(event) or b"")
@@ -442,7 +442,7 @@ class Relay:
 
     @classmethod
     @asynccontextmanager
-    async def listening(
+    async def listen(
         cls,
         connection: Connection,
         model: str,
@@ -499,11 +499,11 @@ class Relay:
         exchange = Exchange(reader, writer)
         try:
             async with self._turns:
-                request = await exchange.request()
+                request = await exchange.read_request()
                 if request is None:
                     return
                 answering = asyncio.ensure_future(self._answer(request, exchange))
-                leaving = asyncio.ensure_future(exchange.gone())
+                leaving = asyncio.ensure_future(exchange.wait_for_close())
                 try:
                     await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
                 finally:
@@ -524,16 +524,16 @@ class Relay:
     async def _answer(self, request: Request, exchange: Exchange) -> None:
         try:
             if request.method != "POST" or request.target not in (*MESSAGES, *COUNT):
-                raise self._turned_away(f"{request.method} {request.target}", 404)
+                raise self._note_refusal(f"{request.method} {request.target}", 404)
             body, safe = self._check_request(request)
             if request.target in MESSAGES:
-                await self._message(body, safe, exchange)
+                await self._forward(body, safe, exchange)
             else:
                 await self._pass_on(safe, exchange, _Call())
         except UnreadableRequest as fault:
             exchange.refuse(fault.status, fault.message)
 
-    def _turned_away(self, what: str, status: int = 400) -> UnreadableRequest:
+    def _note_refusal(self, what: str, status: int = 400) -> UnreadableRequest:
         """Note what is not passed on, in printable words; returns the refusal."""
         plain = "".join(char if char.isprintable() else "?" for char in what[:_LONGEST])
         if len(self.turned_away) < _MOST_NAMED:
@@ -555,17 +555,18 @@ class Relay:
             headers, betas = allowed_headers(request.headers)
             body, content = allowed_body(request.body)
         except ValueError as fault:
-            raise self._turned_away(f"a call like this one: {fault}") from fault
+            raise self._note_refusal(f"a call like this one: {fault}") from fault
         if body["model"] != self._model:
-            raise self._turned_away(f"the model {body['model']!r}: this run uses {self._model}")
+            raise self._note_refusal(f"the model {body['model']!r}: this run uses {self._model}")
         most, limit = body.get("max_tokens"), self._output_tokens
         if most is not None and most > limit:
-            raise self._turned_away(f"max_tokens={most}: the limit of this run is {limit}")
+            raise self._note_refusal(f"max_tokens={most}: the limit of this run is {limit}")
         for beta in betas:  # without it, the API refuses what it would allow
-            self._turned_away(f"the beta {beta}")
+            self._note_refusal(f"the beta {beta}")
         return body, request._replace(headers=headers, body=content)
 
-    async def _message(self, body: dict[str, Any], request: Request, exchange: Exchange) -> None:
+    async def _forward(self, body: dict[str, Any], request: Request, exchange: Exchange) -> None:
+        """Pass a call for a message on, with what it may cost reserved, and settle what it did."""
         try:
             worst = worst_case(body, size=len(request.body))
             ticket = self._meter.reserve(self._model, worst)
@@ -607,7 +608,7 @@ class Relay:
                     for name, value in answer.headers.items()
                     if name.startswith(_HANDED_BACK)
                 }
-                exchange.begin(status, back.items())
+                exchange.begin_answer(status, back.items())
                 held = bytearray()  # an incomplete line: a key may end in the next piece
                 async for piece in answer.aiter_raw():
                     lines, end, rest = piece.rpartition(b"\n")
@@ -615,12 +616,12 @@ class Relay:
                         whole = hide_secrets(bytes(held) + lines + end, secrets)
                         held.clear()
                         reader.feed(whole)
-                        await exchange.piece(whole)
+                        await exchange.send_piece(whole)
                     held += rest
                 last = hide_secrets(bytes(held), secrets)
                 reader.feed(last)
-                await exchange.piece(last)
-                exchange.end()
+                await exchange.send_piece(last)
+                exchange.end_answer()
                 if status in _HOPELESS:
                     self._end(f"The model's API refused the key with {status}. {reader.error()}")
         except (ConnectError, ConnectTimeout) as fault:
@@ -628,7 +629,7 @@ class Relay:
             message = without_password(f"The model cannot be reached: {fault}")
             raise UnreadableRequest(502, message) from fault
         except HTTPError:
-            exchange.cut()  # cut here, too, so that the harness asks again
+            exchange.abort()  # cut here, too, so that the harness asks again
 
     def _end(self, reason: str) -> None:
         if not self.ended.done():

@@ -202,7 +202,7 @@ class SetupDifference(NamedTuple):
 
 
 def compare_setup(ws: Workspace, pair: Pair) -> list[SetupDifference]:
-    """All that is known to differ between two iterations but their skill and their figures.
+    """Every known difference between two iterations, other than skill and figures.
 
     `ws` has the runs of these two iterations of one skill alone.
     """
@@ -227,7 +227,7 @@ def _rows_of(frame: pl.DataFrame, iteration: str) -> pl.DataFrame:
 def _changed_words(
     kind: str, before: Mapping[Any, str], after: Mapping[Any, str]
 ) -> list[SetupDifference]:
-    """What is another one on either side, by what it is about; a part missing is no change."""
+    """The texts that differ, by what they are about; one that a side lacks is no change."""
     return [
         SetupDifference(kind, str(about), words, after[about])
         for about, words in before.items()
@@ -238,7 +238,7 @@ def _changed_words(
 def _compare_sets(
     kind: str, pair: Pair, frame: pl.DataFrame, key: str, name: str
 ) -> list[SetupDifference]:
-    """What stands in one iteration only."""
+    """What is in only one of the two iterations."""
     a, b = (_rows_of(frame, side).unique(key, maintain_order=True) for side in pair)
     gone, new = (mine.join(other, on=key, how="anti")[name] for mine, other in ((a, b), (b, a)))
     return [
@@ -295,7 +295,7 @@ def _compare_models(runs: pl.DataFrame, pair: Pair) -> list[SetupDifference]:
 
 
 def _compare_plans(runs: pl.DataFrame, pair: Pair, base: Path) -> list[SetupDifference]:
-    """What our journals say of how the two were run."""
+    """What our journals say about how the two iterations were run."""
     settings: list[dict[str, str]] = []
     for side in pair:
         path = next(iter(_rows_of(runs, side)["path"]), None)

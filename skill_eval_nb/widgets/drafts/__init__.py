@@ -207,7 +207,7 @@ class Drafts(Panel):
 
     @action
     def take(self, key: str) -> None:
-        """End the editing, and take what was typed."""
+        """End the editing, and keep what was typed."""
         card = self._card(key)
         self._set(key, typed=None, draft=edit_draft(card.draft, new=_parse_items(card.typed or "")))
 

@@ -271,7 +271,7 @@ def _lacking_view(lacks: tuple[str, ...], rows: Sequence[Node], cards: Sequence[
 def _lacking_row(
     work: DraftFigures, card: Card, seen: OpenedDrafts, judgings: Mapping[str, Task[Tried]]
 ) -> Node:
-    """What lacks something, with a place to write it, and how it fares once that is written."""
+    """A draft that lacks a text, with a field to write it, and how it does once it is written."""
     draft, name = card.draft, change_text(card.draft)
     called = draft.called or f"A new {NOUNS.get(draft.part, 'check')}"
     evals = h("span", f" {some(draft.eval_names, 4)}", cls="sen-soft")

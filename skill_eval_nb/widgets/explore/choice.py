@@ -82,7 +82,7 @@ class SkillRuns:
 
     @property
     def configurations(self) -> tuple[str, ...]:
-        """Those of any iteration, the likeliest baseline last."""
+        """The configurations of all iterations, the likeliest baseline last."""
         every = {name for names in self.iterations.values() for name in names}
         if self.turned:
             return tuple(sorted(every - {NO_ITERATION}, key=natural_key))
@@ -98,8 +98,8 @@ TURNED = ("runs", "expectations", "rubric_scores")
 """What two iterations are compared by."""
 
 
-def turned_workspace(ws: Workspace) -> Workspace:
-    """The same with iterations and configurations in each other's place.
+def swap_workspace(ws: Workspace) -> Workspace:
+    """A copy of a workspace with iterations and configurations swapped.
 
     What compares two configurations of an iteration then compares two iterations of a
     configuration. When runs began is left out: between iterations there may be days.
@@ -116,7 +116,7 @@ Borrowed = Mapping[tuple[str, str, str], tuple[str, str]]
 
 
 def borrow_baselines(ws: Workspace, borrowed: Borrowed) -> Workspace:
-    """The same where iterations have the baseline's runs of another one, as if they were theirs."""
+    """A copy in which iterations have the baseline's runs of another one as their own."""
     import polars as pl
 
     frames = {name: ws.polars(name) for name in TABLES} if borrowed else {}
@@ -129,7 +129,7 @@ def borrow_baselines(ws: Workspace, borrowed: Borrowed) -> Workspace:
 
 
 def move_runs(runs: pl.DataFrame, here: str, there: str, configuration: str) -> pl.DataFrame:
-    """The same with the runs that a configuration has in one iteration in another one."""
+    """A copy in which the runs of a configuration are moved from one iteration to another."""
     import polars as pl
 
     meant = (pl.col("iteration") == here) & (pl.col("configuration") == configuration)
@@ -241,7 +241,7 @@ class Choice:
         return self.iterations[0]
 
     def select(self, ws: Workspace, **iterations: Sequence[str]) -> Workspace:
-        """What of a workspace is looked at, of all its iterations but where some are given."""
+        """The part of a workspace that is looked at: all its iterations, unless some are given."""
         evals = {"eval_id": self.evals} if self.evals else {}
         return ws.select(
             workspace=self.workspace or "",
@@ -259,11 +259,11 @@ def suite_of(suites: Sequence[SkillRuns], choice: Choice) -> SkillRuns | None:
     Of several, the first that compares anything.
     """
 
-    def count_met(suite: SkillRuns) -> tuple[int, bool]:
+    def rank_suite(suite: SkillRuns) -> tuple[int, bool]:
         named = (suite.skill == choice.skill) * 2 + (suite.workspace == choice.workspace)
         return named, bool(suite.compared)
 
-    return max(suites, key=count_met, default=None)
+    return max(suites, key=rank_suite, default=None)
 
 
 def settle_choice(suite: SkillRuns | None, choice: Choice) -> Choice:
@@ -279,7 +279,7 @@ def settle_choice(suite: SkillRuns | None, choice: Choice) -> Choice:
     iterations = tuple(name for name in suite.iterations if name in choice.iterations)
     iterations = iterations or suite.last
     there = {name for iteration in iterations for name in suite.iterations[iteration]}
-    pair = _last_two if suite.turned else _choose_sides
+    pair = _choose_iterations if suite.turned else _choose_sides
     configuration, baseline = pair(
         [name for name in suite.configurations if name in there],
         choice.configuration,
@@ -335,7 +335,7 @@ def _check_known(kind: str, names: Iterable[str | None], known: Iterable[str]) -
 def _choose_sides(
     names: Sequence[str], configuration: str | None, baseline: str | None
 ) -> tuple[str | None, str | None]:
-    """Which is compared with which, from what was asked for."""
+    """Choose the two configurations to compare, as far as possible the requested ones."""
     own = configuration if configuration in names else None
     other = baseline if baseline in names and baseline not in (own, UNSTATED) else None
     if other is None:
@@ -347,10 +347,10 @@ def _choose_sides(
     return own, other
 
 
-def _last_two(
+def _choose_iterations(
     names: Sequence[str], last: str | None, before: str | None
 ) -> tuple[str | None, str | None]:
-    """Which iteration is compared with which: the last with the one before it, unless told."""
+    """Choose the two iterations to compare: the last and the one before it, unless requested."""
     own = last if last in names else next((n for n in reversed(names) if n != before), None)
     if before in names and before != own:
         return own, before
@@ -378,14 +378,14 @@ def parts_of(choice: Choice) -> list[Part]:
 
 
 def select_parts(ws: Workspace, parts: Sequence[Part]) -> Workspace:
-    """What of a workspace is in parts of one choice, in polars: what is counted is for here."""
+    """The part of a workspace that is in some parts of one choice, with polars as its backend."""
     found = parts[0].select(ws, iteration=[part.iteration for part in parts])
     found.backend = "polars"
     return found
 
 
 def iteration_name(name: str) -> str:
-    """An iteration's name; workspaces without iterations have one that is none."""
+    """An iteration's name; a workspace without iterations has one that is called all runs."""
     return "all runs" if name == NO_ITERATION else as_label(name)
 
 
@@ -443,7 +443,7 @@ def runs_of(ws: Workspace, choice: Choice, clicked: Selection | None) -> pl.Data
         return ws.polars("runs").clear()  # nothing was run yet
     runs = ws.polars("runs").filter(workspace=choice.workspace, skill=choice.skill)
     if clicked is not None and clicked.path is not None:
-        return order_runs(of_path(runs, clicked.path))
+        return order_runs(select_path(runs, clicked.path))
     evals = choice.evals or None
     runs = _select(runs, iteration=choice.iterations, configuration=choice.sides, eval_id=evals)
     runs = select_model(runs, choice.model)
@@ -459,7 +459,7 @@ def _select(runs: pl.DataFrame, **wanted: Collection[Any] | None) -> pl.DataFram
     )
 
 
-def of_path(runs: pl.DataFrame, path: str) -> pl.DataFrame:
+def select_path(runs: pl.DataFrame, path: str) -> pl.DataFrame:
     """The runs that a file or folder is part of, or that are part of it."""
     import polars as pl
 
@@ -509,7 +509,7 @@ def _narrow_runs(ws: Workspace, runs: pl.DataFrame, clicked: Selection) -> pl.Da
 
 
 def select_runs(kind: str, *values: Any) -> Selection:
-    """What is meant by a click, at the place that this kind of it has.
+    """The selection that a click of this kind makes, and the place it is shown at.
 
     `iteration`, its name; `eval`, `outputs` and `runs`, iteration, id and name, and where not all
     are meant a configuration and numbers of runs; `dimension`, iteration, its name, and in the
@@ -589,7 +589,7 @@ def _against_baseline(statistic: Callable[[Workspace, str | None], Iterable[Row]
             if iterations:
                 own = ws.select(iteration=iterations) if paired and alone else ws
                 found += statistic(own, against)
-        return _of_each(parts, found)
+        return _split_by_part(parts, found)
 
     return count_rows
 
@@ -631,12 +631,12 @@ def list_evals(ws: Workspace, parts: Parts, _: str) -> list[list[EvalKey]]:
 
 def count_means(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `summarize`: every metric of either side."""
-    return _of_each(parts, stats.summarize(ws).iter_rows(named=True))
+    return _split_by_part(parts, stats.summarize(ws).iter_rows(named=True))
 
 
 def count_sources(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
     """The rows of `variance` for every dimension."""
-    return _of_each(parts, stats.variance(ws).iter_rows(named=True))
+    return _split_by_part(parts, stats.variance(ws).iter_rows(named=True))
 
 
 FLIPS = ("newly failing", "newly passing")
@@ -657,7 +657,7 @@ def count_flips(ws: Workspace, parts: Parts, _: str) -> list[Rows]:
         if row["p_adjusted"] is not None:
             row["reason"] = f"p = {row['p_adjusted']:.2g}. {row['reason']}"
 
-    return _of_each(parts, sorted(found, key=lambda row: row["estimate"] or 0.0))
+    return _split_by_part(parts, sorted(found, key=lambda row: row["estimate"] or 0.0))
 
 
 def classify_change(before: float | None, after: float | None) -> str:
@@ -679,7 +679,7 @@ def classify_change(before: float | None, after: float | None) -> str:
     return "newly passing" if before < 0.5 < after else "more often"
 
 
-def _of_each(parts: Parts, found: Iterable[Row]) -> list[Rows]:
+def _split_by_part(parts: Parts, found: Iterable[Row]) -> list[Rows]:
     """Rows, part by part."""
     rows: dict[str, Rows] = defaultdict(list)
     for row in found:
@@ -696,7 +696,7 @@ class Counted:
 
     def __init__(self, ws: Workspace, later: Later, *, turned: bool = False) -> None:
         """Nothing is counted yet, and what `later` knows is forgotten."""
-        self.ws = turned_workspace(ws) if turned else ws
+        self.ws = swap_workspace(ws) if turned else ws
         self._turned = turned
         self._later = later
         self._parts: Recent[Workspace] = Recent(PARTS)
@@ -723,7 +723,7 @@ class Counted:
         return {part: found[key] for part, key in keys.items()}
 
     def get(self, key: Hashable, count: Callable[[], Any]) -> Any:
-        """Something else that takes its time; None where it is being counted."""
+        """Anything else that is slow to compute; None while it is being computed."""
         return self._later.get(key, count)
 
     def runs(self, choice: Choice, clicked: Selection | None) -> pl.DataFrame:
@@ -732,7 +732,7 @@ class Counted:
         return self._runs.get_or_make(key, lambda: runs_of(self.ws, choice, clicked))
 
     def words_and_things(self, shown: pl.DataFrame) -> list[tuple[str | None, Things]]:
-        """What runs that are shown are found by; no words while they are read."""
+        """What the shown runs can be searched by; without words while these are being read."""
         keys = ("words", *shown.select(RUN).rows())
         words = self.get(keys, lambda: self.finder.words(shown)) or [None] * shown.height
         return list(zip(words, self.finder.things(shown), strict=True))

@@ -228,7 +228,7 @@ def side_heads(look: Look, name: str, words: Callable[[str], str]) -> list[Node]
 
 
 def row_head(drawn: Drawn, where: str, *, first: bool) -> list[Child]:
-    """What a row is headed by: a button that shows its runs.
+    """The head of a row: a button that shows its runs.
 
     Args:
         drawn: the row.

@@ -33,7 +33,7 @@ from .choice import (
     count_others,
     count_sources,
     iteration_name,
-    of_path,
+    select_path,
 )
 from .evals import EvalSide, draw_sides, lane_heads, lane_keys
 from .look import (
@@ -386,7 +386,7 @@ def problems(look: Look) -> Node:
 def _problem_row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: Place) -> Node:
     severity, code = problem["severity"], as_label(problem["code"])
     where = problem["where"] and as_label(problem["where"], 200)
-    touched = of_path(runs, problem["path"]).height
+    touched = select_path(runs, problem["path"]).height
     found: Child = h("span", "of no run alone", cls="sen-soft sen-small")
     if touched:
         spoken = f"{code}: show the {count(touched, 'run')} it is about"

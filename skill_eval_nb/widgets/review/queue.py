@@ -446,7 +446,7 @@ class ReviewState:
 
     @property
     def begun(self) -> list[Page]:
-        """Those of them that say something."""
+        """The pages with something in them."""
         return [page for page in self.pages if page.found]
 
     @property

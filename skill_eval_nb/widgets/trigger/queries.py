@@ -50,7 +50,7 @@ class Grid:
         return self.rows[key]
 
     def replace_query(self, key: str, query: Query) -> Grid:
-        """The same with another query in that row."""
+        """A copy of the grid with another query in that row."""
         return replace(self, rows={**self.rows, key: query})
 
     def remove_query(self, key: str) -> Grid:

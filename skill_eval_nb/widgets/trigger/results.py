@@ -228,7 +228,7 @@ STEPS = {
 
 
 def running_view(task: Task[Any]) -> Node:
-    """How far a run of the set or a search is: runs, money, time, rounds that have ended."""
+    """The progress of a measurement or a search: runs, money, time, finished rounds."""
     now: AskingProgress | OptimisingProgress = task.progress
     title = f"{task.doing[:1].upper()}{task.doing[1:]}"
     if isinstance(now, AskingProgress):

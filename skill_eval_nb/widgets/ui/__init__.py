@@ -295,7 +295,7 @@ class Panel(anywidget.AnyWidget):
             self.send({"answer": number, "fault": self.fault, "redrew": redrew})
 
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:  # noqa: FBT002
-        """What a page asks for that shows the widget anew."""
+        """The state for a page that shows the widget again."""
         if key is None and self.__ready:
             self._catch_up()
         return super().get_state(key, drop_defaults)

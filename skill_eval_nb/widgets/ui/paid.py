@@ -518,7 +518,7 @@ HEADINGS = {
 
 
 def ended_card(title: str, heading: tuple[str, str], summary: str, *content: Child) -> Node:
-    """How something ended: a word for it with its kind, figures, what to do next."""
+    """How paid work ended: one word for it, a summary, and what to do next."""
     head = [
         h("h4", f"{title} "),
         pill(*heading),

@@ -84,13 +84,13 @@ class Source:
 
     @property
     def gone(self) -> str | None:
-        """What to say where the place that was read from is not there any more; else None."""
+        """What to say if the place that was read from no longer exists; else None."""
         if not self.path or self.lacking is not None or self._place.exists():
             return None
         return f"{self.path} is not there any more: what is shown is what was read before."
 
     def reload(self, shared: dict[_Key, _Read] | None = None) -> None:
-        """Read it anew, and tell; `shared` is what others have read who look at the same."""
+        """Read it again, and notify; `shared` is what others that look at the same have read."""
         if not self.path:
             return  # it was made of tables: there is nothing to read
         shared = {} if shared is None else shared
@@ -177,7 +177,7 @@ class Later:
         self._until = 0.0
 
     def begin_view(self) -> None:
-        """Begin a view."""
+        """Start a new view: forget what earlier ones asked for."""
         with self._changed:
             self._wanted.clear()
             self._missed.clear()
@@ -225,7 +225,7 @@ class Later:
         return found
 
     def forget(self) -> None:
-        """Know nothing any more: the data are others."""
+        """Forget everything: the data have changed."""
         with self._changed:
             self._state += 1
             self._done.clear()
@@ -238,7 +238,7 @@ class Later:
 
     def _count_wanted(self) -> None:
         last = time.monotonic()
-        while self._is_to_go_on():
+        while self._has_work():
             self._count_next()
             with self._changed:
                 late = not self._wanted or time.monotonic() - last > BETWEEN
@@ -249,7 +249,7 @@ class Later:
                 self._notify()
                 last = time.monotonic()
 
-    def _is_to_go_on(self) -> bool:
+    def _has_work(self) -> bool:
         with self._changed:
             self._at_work = bool(self._wanted or self._missed & self._done.keys())
             self._changed.notify_all()
@@ -458,10 +458,10 @@ class Task(Generic[T]):
 
 
 class Recent(Generic[T]):
-    """Values by what they were made of; those not asked for the longest time go first."""
+    """Values by key; the least recently used go first."""
 
     def __init__(self, most: int, cost: Callable[[T], int] = lambda _: 1) -> None:
-        """Keep values that cost so much in sum, and always the last one."""
+        """Keep values of at most this total cost, and always the last one."""
         self._most, self._cost, self._held = most, cost, 0
         self._kept: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
         self._lock = threading.Lock()

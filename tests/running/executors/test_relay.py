@@ -30,7 +30,7 @@ def through(connection: Connection, work, meter: Tally | None = None) -> Any:
     """Do some work with a client of a relay; gives what it gives."""
 
     async def at_once():
-        listening = Relay.listening(connection, "stand-in", 500, meter or Tally(), None)
+        listening = Relay.listen(connection, "stand-in", 500, meter or Tally(), None)
         async with listening as (relay, port):
             base = f"http://127.0.0.1:{port}"
             async with httpx2.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
