@@ -92,7 +92,7 @@ def init(
         raise typer.Exit(0 if dry_run else 1)
     change = sen.improving.preview(drafts, folder)
     if _show_and_write(change, yes=yes):
-        first = "" if model else "fill in what is to be written there, then "
+        first = "" if model else "fill in the form, then run: "
         out.print(Text(f"Next: {first}skill-eval-nb run {folder}"))
     raise typer.Exit(1 if change.refused or change.errors else 0)
 

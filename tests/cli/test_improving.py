@@ -125,7 +125,7 @@ def test_from_a_skill_without_evals_to_a_report_offline(tmp_path):
     written = done(*given, "--n", 3, "--yes")
     for part in ("3 drafts", "No model wrote this", "+++ evals.json (new)", "3 of 3 drafts"):
         assert part in written
-    (command,) = re.findall("Next: skill-eval-nb (.*)", written)
+    (command,) = re.findall("Next: fill in the form, then run: skill-eval-nb (.*)", written)
     assert command == f"run {mine}"
     for again in ((*given, "--yes"), ("init", mine)):
         assert f"{mine} already has evals" in refused(*again)
