@@ -200,7 +200,7 @@ def _parse_text(text: str, faults: Faults) -> Any:
             faults.add("warning", "repaired-json", "$", f"not strict JSON: {what}")
         return value
     assert first is not None
-    raise NotJSON(f"not JSON: {first.msg} at line {first.lineno}, column {first.colno}")
+    raise NotJSON(f"not JSON: {first.msg} (line {first.lineno}, column {first.colno})")
 
 
 def _cut_below(value: Any) -> bool:
