@@ -337,10 +337,10 @@ def discrimination(
     lacking = sum(part.rows(every).height for part in parts) - shown.height
     notes = [
         *said,
-        "A dot counts expectations of about the same place."
+        "A dot may stand for several expectations."
         if max(own.height for *_, own in compared) > MOST
         else "A dot is an expectation; dots with the same values are spread around it.",
-        "The place shows which way it leans, the colour what is proven.",
+        "Position shows which way it leans, colour what is proven.",
         f"{tie(lacking, 'more expectation')} scored on one side only." if lacking else "",
     ]
     names = {(who, other) for _, who, other, _ in compared}

@@ -199,9 +199,9 @@ def quality_against_cost(
     floor = quality == "overall_efficiency" and runs["rubric_normalized"].count()
     notes = [
         *said,
-        "A dot counts the runs that are near each other." if crowded else "A dot is a run.",
+        "A dot may stand for several runs." if crowded else "A dot is a run.",
         "Large marks are means, with n below: the runs that have both figures.",
-        f"Not known of any run: {some(lacking, 99)}." if lacking else "",
+        f"Not known for any run: {some(lacking, 99)}." if lacking else "",
         FLOOR if floor else "",
     ]
     answer = stories[0] if len(stories) == 1 else answer_bargains([*first.values()], meant)
@@ -245,7 +245,7 @@ def _say_gain(runs: pl.DataFrame, gain: Row | None, costs: Sequence[str], meant:
     if gain is None or not {gain["configuration"], gain["baseline"]} <= means.keys():
         own = means[min(means, key=side_key)]
         paid = [metric_of(cost).text(own[cost]) for cost in costs if own[cost] is not None]
-        at = f" at {some(paid, 99)} a run" if paid else ""
+        at = f" at {some(paid, 99)} per run" if paid else ""
         who, much = as_label(own["configuration"], 40), meant.figure(own["value"])
         return f"{who}: {much} {meant.name}{at} ({n_of(own['n'])})"
     own, other = (means[gain[name]] for name in ("configuration", "baseline"))
@@ -304,8 +304,8 @@ def choose_price(rows: Rows) -> Paid:
         return Paid("price_usd", "price (US$)", dollars)
     if rows[0]["seconds"] is None:
         what = "runs and judging" if plans_judgings(rows) else "run"
-        return Paid("calls", f"{what}s a side (number)", lambda number: tie(round(number), what))
-    return Paid("seconds", "time, one run after the other (min)", duration, 60)
+        return Paid("calls", f"{what}s per side (number)", lambda number: tie(round(number), what))
+    return Paid("seconds", "time, one run at a time (min)", duration, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +353,7 @@ def describe_design(row: Row, levers: Sequence[str] = LEVERS) -> str:
 def answer_plan(rows: Rows, sharp: Sharpness, cost: Paid) -> str:
     """Which design to choose, or that none is enough; and what that is based on."""
     base, behind = rows[0], _say_basis(rows)
-    finds = "have a standard error of at most" if sharp.column == "se" else "find a difference of"
+    finds = "have a standard error of at most" if sharp.column == "se" else "detect a difference of"
     reach = f"would {finds} {sharp.text(base['wanted'])}"
     if base["chosen"]:
         price = cost.text(base[cost.column])

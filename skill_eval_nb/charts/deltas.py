@@ -241,8 +241,7 @@ ENDS = ("estimate", "low", "high", "wide_low", "wide_high", "lean_low", "lean_hi
 """What is drawn of a delta; `wide_…` is of tasks like these, `lean_…` is by borrowed noise."""
 LOWER, UPPER = ENDS[1:-1:2], ENDS[2:-1:2]
 DASHED = (
-    "Dashed line: what too few runs lean to if runs scatter as they do in public benchmarks; "
-    "no verdict."
+    "Dashed line: where too few runs lean, by the noise of public benchmarks; it is not a verdict."
 )
 EVALS = 40
 """Evals that one chart holds."""
@@ -331,7 +330,7 @@ def forest(
     notes = [
         *said,
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
-        f"p of the {by}s allows for their number.",
+        f"p is corrected for the number of {by}s.",
         DASHED if any(row["lean_low"] is not None for row in rows) else "",
         "Arrow: the interval continues." if any(_cut_rows(rows, _axis_domain(rows, meant))) else "",
         f"{tie(left, 'more eval')} with smaller deltas." if left else "",
@@ -498,7 +497,7 @@ def answer_forest(own: Row, meant: Metric) -> str:
     beyond = f"; on tasks like these: {wide}" if wide else ""
     ends = [meant.difference(own[end]) for end in ("low", "high") if own[end] is not None]
     much = f"{meant.difference(own['estimate'])} ({' to '.join(ends)})".removesuffix(" ()")
-    leans = f"; {own['lean']} by borrowed noise" if own["lean"] else ""
+    leans = f", {own['lean']} by the noise of public benchmarks" if own["lean"] else ""
     return f"{verdict}: {much} {meant.name}{leans}{beyond} ({n})"
 
 
@@ -507,7 +506,7 @@ def say_lean(row: Row, meant: Metric) -> str:
     if row.get("lean") is None:
         return ""
     low, high = (meant.difference(row[end]) for end in ("lean_low", "lean_high"))
-    return f"{row['lean']} ({low} to {high} by borrowed noise)"
+    return f"{row['lean']} ({low} to {high}, by the noise of public benchmarks)"
 
 
 def answer_forests(comparisons: Rows, what: str, about: str) -> str:
@@ -582,7 +581,7 @@ def factors(
         *(each[0][name] for name in sentences),
         "" if sentences else f"The effect differs in {differs} of {len(groups):,} comparisons.",
         "Thick line: these evals; thin line: tasks like these; grey: no worthwhile difference.",
-        f"p allows for the number of {of}; it must be at most {1 - level:.2g}.",
+        f"p is corrected for the number of {of} and must be at most {1 - level:.2g}.",
         OFFLINE if any(row["stand_in"] for row in each) else "",
     ]
     title = answer_forests(each, factor, f"{meant.title}: ")

@@ -87,7 +87,7 @@ def say_main_sources(lanes: Rows) -> str:
     for row in own:
         labels.setdefault(_main_source(row), []).append(in_quotes(row["label"], 40))
     texts = [
-        f"from {SOURCES.get(component, 'no one source')} on {some(names)}"
+        f"from {SOURCES.get(component, 'several sources')} on {some(names)}"
         for component, names in sorted(labels.items(), key=lambda own: (-len(own[1]), not own[0]))
     ]
     return f"Most of the variance comes {some(texts, 99)} {behind}"
@@ -114,7 +114,7 @@ def rough_note(lanes: Rows) -> str:
     has_evals = any("eval" in lane["parts"] for lane in lanes)
     if fewest >= ROUGH or not has_evals:
         return ""
-    return f"With {tie(fewest, 'eval')}, what lies between evals is a rough guess."
+    return f"With {tie(fewest, 'eval')}, the variance between evals is a rough guess."
 
 
 PLOT, WIDEST, GAP = 480, 300, 30
@@ -152,7 +152,7 @@ def variance_components(
     if not parts:
         what = metric_of(metric).name if metric else "score on a rubric dimension"
         why = why_none(ws, what, iteration, found["note"])
-        return draw_nothing("No variance to take apart", why)
+        return draw_nothing("No variance to split", why)
     sides, left = first_of(parts, lambda part: _lane_rows(part, known), ROWS)
     notes = [
         *said,

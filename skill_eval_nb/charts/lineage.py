@@ -104,7 +104,7 @@ def _uneven_note(runs: pl.DataFrame, parts: Sequence[Part]) -> str:
     """What to say where a change may come from other evals rather than from the skill."""
     held = (part.rows(runs).group_by("iteration").agg("eval_id")["eval_id"] for part in parts)
     uneven = any(len({frozenset(evals) for evals in own}) > 1 for own in held)
-    return "The iterations do not hold the same evals: compare with care." if uneven else ""
+    return "The iterations do not have the same evals: compare with care." if uneven else ""
 
 
 def _answer_by_metric(parts: Sequence[Rows]) -> str:

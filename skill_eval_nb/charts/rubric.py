@@ -161,7 +161,7 @@ def rubric_dimensions(ws: Any, iteration: str | Sequence[str] | None = None) -> 
     dots = [_crowd_dots(frame) if crowded else pack_swarm(_lane_dots(frame)) for frame in frames]
     notes = [
         *said,
-        "A dot counts the runs of about the same score." if crowded else "A dot is a run.",
+        "A dot may stand for several runs." if crowded else "A dot is a run.",
         "A run's score is the mean over its judgings. Bars are the means of the runs, n the runs.",
         f"{tie(left, 'more dimension')} with smaller differences." if left else "",
     ]
@@ -436,7 +436,7 @@ def _say_ceiling(lanes: Rows) -> str:
     where = f" in {in_quotes(lane['heading'], 40)}" if lane["heading"] else ""
     on, n = f"on {in_quotes(lane['label'], 40)}{where}", n_of(row["n"], noun="judging")
     share = _top_share(row)
-    room = "Little room above" if share >= FULL else "There is room above on every dimension"
+    room = "Little headroom" if share >= FULL else "There is headroom on every dimension"
     who = as_label(row["configuration"], 40)
     return f"{room}: {who} has a {HIGH} most often {on}, in {share:.0%} of judgings ({n})"
 

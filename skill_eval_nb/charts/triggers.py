@@ -110,7 +110,7 @@ def why_none(data: Any) -> str:
     """Why there is no rate to draw."""
     table = data.polars("triggers") if isinstance(data, Workspace) else as_polars(data)
     if table.is_empty():
-        return "There is no trigger query. `sen.triggers.measure` asks some and keeps them."
+        return "There is no trigger query. `sen.triggers.measure` runs some and keeps them."
     return as_polars(stats.trigger_doubts(data))["message"][0]
 
 
@@ -176,7 +176,7 @@ def trigger_rates(data: Any, level: float = 0.95, threshold: float = 0.5) -> Cha
         *(description.broken for description in shown),
         "Grey: where the rate should be; line: its interval; diamond: runs of the query differ.",
         f"In no rate: {tie(lost, 'run')} that errored or were not made." if lost else "",
-        f"{left:,} more queries that are less wrong." if left else "",
+        f"{left:,} more queries with smaller errors." if left else "",
         *notes,
     ]
     return finish(_rates_drawn(rows, level), _say_best(shown, say_rates), notes)
@@ -423,7 +423,7 @@ def trigger_rounds(data: Any) -> ChartType:
     long = any(len(rows) > ROUNDS for rows in drawn.values())
     notes = [
         "Line through a point: its interval." if rounds["test_low"].count() else "",
-        "The score that a round was chosen by flatters it: only fresh runs say what it is worth.",
+        "The score a round was chosen by is optimistic: only fresh runs show what it is worth.",
         f"The last {ROUNDS} rounds and the chosen one are shown." if long else "",
         f"{tie(left, 'round')} without a score." if left else "",
         more,

@@ -329,7 +329,7 @@ def trigger(
     ask_first(budget_usd, yes, planned.worst_usd)
     measured = measure(progress=tell_spent, **options)
     show(measured)
-    out.print(Text(f"The attempts are in {measured.folder}."))
+    out.print(Text(f"The runs are in {measured.folder}."))
     told = {attempt.outcome for attempt in measured.attempts} <= {"triggered", "not triggered"}
     raise typer.Exit(0 if told and not any(measured.doubts["broken"]) else 1)
 
@@ -468,6 +468,6 @@ def _tell_search(progress: OptimisingProgress) -> None:
     from skill_eval_nb.text import dollars
 
     measuring = progress.measuring
-    runs = "" if measuring is None else f", {measuring.done} of {measuring.total} attempts"
+    runs = "" if measuring is None else f", {measuring.done} of {measuring.total} runs"
     where = f"round {progress.round} of {progress.rounds} at most"
     tell_progress(f"{where}, {progress.doing}{runs}, {dollars(progress.spent_usd)}")

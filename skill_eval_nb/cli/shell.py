@@ -129,7 +129,7 @@ SHARED = """
     prices: Your own price table in US dollars per million tokens, a JSON file:
         {"date": "2026-06", "models": {"NAME": {"input": 3, "output": 15}}}
     queries: A trigger set: a JSON file of queries and whether each should trigger.
-    retry_errored: Repeat attempts that errored.
+    retry_errored: Repeat runs that errored.
     sandbox: With `none`, commands can do anything you can do on this machine.
     verbose (--verbose -v): Also show what was read, and the name of each file.
     yes (--yes -y): Spend money without a budget, and without asking.
@@ -379,9 +379,9 @@ OPTIONS = {
     "baseline=": "--baseline ",
     "with `evals`": "with --evals",
     "model is not given": "--model is not given",
-    "the table of prices": "a price table (--prices, or SKILL_EVAL_NB_PRICES)",
+    "the price table": "a price table (--prices, or SKILL_EVAL_NB_PRICES)",
     "choose one by ws.select(workspace=…, skill=…)": "name the path of one",
-    "plan.start() begins": "without --dry-run it begins",
+    "plan.start() starts it": "without --dry-run it starts",
     (
         "Set it before Python starts, or in a notebook with `%env ANTHROPIC_API_KEY=…` in a cell "
         "that is not saved; or name another variable with `api_key_name`"

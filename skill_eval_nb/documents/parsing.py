@@ -62,8 +62,8 @@ _KEPT = re.compile(
 through once: what is in it begins nothing."""
 
 _REPAIRS = (
-    (re.compile(r",(\s*[}\]])"), r"\1", "trailing commas left out"),
-    (re.compile(r"([:\[,]\s*)\+(?=[\d.])"), r"\1", "plus signs before numbers left out"),
+    (re.compile(r",(\s*[}\]])"), r"\1", "trailing commas removed"),
+    (re.compile(r"([:\[,]\s*)\+(?=[\d.])"), r"\1", "plus signs before numbers removed"),
     (
         re.compile(
             r"(:\s*)(\d{4}-?\d\d-?\d\d[T ]\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[+-][\d:]+)?)"
@@ -109,7 +109,7 @@ def parse(data: bytes, faults: Faults) -> Any:
     >>> parse(b'{"text": "two\nlines", "n": [1, 2,],}', faults)
     {'text': 'two\nlines', 'n': [1, 2]}
     >>> [fault.message for fault in faults]
-    ['not strict JSON: raw control characters in strings, trailing commas left out']
+    ['not strict JSON: raw control characters in strings, trailing commas removed']
     """
     if not data.strip(b"\x00 \t\r\n"):
         raise NotJSON("the file is empty")
@@ -156,7 +156,7 @@ def parse_lines(data: bytes, faults: Faults) -> Iterator[Any]:
                 message = f"line {number} is not JSON: left out"
                 faults.add("error", "not-json", f"$[{number - 1}]", message)
         elif line.count(b"[") + line.count(b"{") > MOST_DEEP and _cut_below(value):
-            message = f"what is nested more than {MOST_DEEP} deep read as null"
+            message = f"anything nested more than {MOST_DEEP} levels deep read as null"
             faults.add("warning", "repaired-json", f"$[{number - 1}]", message)
         if value is not None:
             yield value
@@ -172,7 +172,7 @@ def _parse_text(text: str, faults: Faults) -> Any:
             twice = sorted(key for key, n in times.items() if n > 1)
             more = f" and {len(twice) - _NAMED} more" if len(twice) > _NAMED else ""
             names = ", ".join(twice[:_NAMED])
-            notes.append(f"keys given twice, the last counts: {names}{more}")
+            notes.append(f"keys given twice (the last counts): {names}{more}")
         return found
 
     def read_as_null(name: str) -> None:
@@ -194,7 +194,7 @@ def _parse_text(text: str, faults: Faults) -> Any:
         except ValueError as error:  # a whole number of thousands of digits
             raise NotJSON(f"not usable as JSON: {error}") from None
         if repaired.count("[") + repaired.count("{") > MOST_DEEP and _cut_below(value):
-            notes.append(f"what is nested more than {MOST_DEEP} deep read as null")
+            notes.append(f"anything nested more than {MOST_DEEP} levels deep read as null")
         if done or notes:
             what = ", ".join(dict.fromkeys([*done, *notes]))
             faults.add("warning", "repaired-json", "$", f"not strict JSON: {what}")
@@ -241,7 +241,7 @@ def _repair_json(text: str) -> tuple[str, list[str]]:
 
     def hollow(found: re.Match[str]) -> str:
         if found["comment"]:
-            done[:] = ["comments left out"]
+            done[:] = ["comments removed"]
             return " "
         strings.append(found[0])
         return '""'

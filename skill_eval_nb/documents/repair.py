@@ -65,7 +65,7 @@ def is_too_large(raw: Any) -> bool:
 
 TOO_LARGE = (
     f"it is not written as documented, and has more than {MOST_VALUES:,} values, or "
-    f"{MOST_MEMBERS:,} keys in an object, too many to repair it; it was not used"
+    f"{MOST_MEMBERS:,} keys in an object, too many to repair; it was not used"
 )
 
 KEYS_OF_A_LIST = ("name", "dimension", "configuration", "criterion", "id")
@@ -131,7 +131,7 @@ def _read_struct(
         value = _read_inline(rest, field, where, faults) if field.inline else None
         if value is None and field.field.required:
             close = _nearest_key(name, tuple(rest)) if len(rest) <= MOST_KEYS else None
-            hint = f"; did you mean `{close}` to be it?" if close else ""
+            hint = f"; did you mean `{close}`?" if close else ""
             severity = "warning" if _is_nullable(field.kind) else "error"
             message = f"`{name}` is missing{hint}"
             lost = isinstance(field.kind, HOLDING)
@@ -197,7 +197,7 @@ def _read_inline(rest: dict[str, Any], field: Declared, where: str, faults: Faul
     if not inside:
         return None
     place = f"{where}.{next(iter(inside))}"
-    faults.add("info", "inline", place, f"`{field.name}` should contain it; it is directly here")
+    faults.add("info", "inline", place, f"it belongs inside `{field.name}`; it is directly here")
     return _read_struct(rest, kind, where, faults)
 
 
@@ -461,7 +461,7 @@ def note_unused(value: Any, where: str, faults: Faults) -> None:
     if found:
         keys = ", ".join(dict.fromkeys(place.rsplit(".", 1)[-1] for place in found[:3]))
         more = ", …" if len(found) > 3 else ""
-        message = f"not used: it holds {keys}{more} under a name that nothing is read from"
+        message = f"not used: it holds {keys}{more} under an unknown name"
         faults.add("info", "not-used", where, message)
 
 

@@ -263,7 +263,7 @@ def unread_message(found: list[tuple[str, str]]) -> str:
     """The message about checks whose verdicts in the judge's answer could not be read."""
     return (
         f"{count(len(found), 'check')} not scored, as the judge's answer could not be read "
-        f"({found[0][1].splitlines()[0][:120]}): let it be judged again"
+        f"({found[0][1].splitlines()[0][:120]}): judge these runs again"
     )
 
 

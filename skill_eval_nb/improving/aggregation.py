@@ -349,11 +349,11 @@ def merge_groups(
     first = f"{model} merged nothing."
     if terms.dry_run:
         most = dollars(answers.worst_usd)
-        first = f"{model} was not asked to merge further; that costs at most {most}."
+        first = f"{model} was not asked to merge more; that costs at most {most}."
     elif answered:
         first = f"{model} looked for more repeats, for {dollars(answers.cost_usd)}."
     failed = "; ".join(dict.fromkeys(failure.reason for failure in answers.failed.values()))
-    notes = (first, f"Not everything was looked at: {failed}.") if failed else (first,)
+    notes = (first, f"Not all suggestions were compared: {failed}.") if failed else (first,)
     found = list(groups) if terms.dry_run else joined
     cost = {name: getattr(answers, name) for name in ("worst_usd", "cost_usd")}
     return found, {"merged_by": model if answered else None, "notes": notes, **cost}

@@ -254,7 +254,7 @@ def _other_letter(letter: str) -> str:
 def _explain_tie(forth: str | None, back: str | None) -> str:
     """Why neither run wins, given the winner in each order."""
     if forth is None or back is None:
-        return "it was seen in one order only: a preference for a position cannot be excluded"
+        return "it was seen in one order only: position bias cannot be ruled out"
     if (forth, back) == (TIE, TIE):
         return "a tie in both orders"
     return f"the orders disagree ({forth} and then {back} won): a tie"
@@ -331,7 +331,7 @@ class _RunLookup:
             if kept is None and like is None and (kept := skill_now(run.workspace)):
                 note = (
                     f"The version of {run.configuration} in {run.iteration} was not kept: the "
-                    "skill as it is now was shown in its place."
+                    "skill as it is now was shown instead."
                 )
                 self.notes[note] = None
         unread = f"[not shown: no text that can be read, or more than {LARGEST_SHOWN:,} bytes]"

@@ -96,7 +96,7 @@ class Change(Shown):
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know about it besides its diff: refused drafts and new problems."""
-        refused = (f"{key} is refused: {why}" for key, why in self.refused.items())
+        refused = (f"{key} was refused: {why}" for key, why in self.refused.items())
         problems = (
             f"{problem.severity} at {problem.where or '$'}: {problem.message}"
             for problem in self.problems

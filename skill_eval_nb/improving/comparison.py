@@ -66,8 +66,8 @@ FEWEST_EVALS = 6
 """With fewer, no exact test over evals can be below 5 %."""
 MEASURES = {
     "position_consistency": "position consistency: share of pairs with one winner in both orders",
-    "preference_fairness": "preference fairness: −1 what is first is preferred, 0 fair, 1 the last",
-    "repetition_stability": "repetition stability: share of the commonest answer to one question",
+    "preference_fairness": "preference fairness: −1 prefers the first, 0 is fair, 1 the last",
+    "repetition_stability": "repetition stability: share of the most common answer to a question",
 }
 
 
@@ -225,13 +225,13 @@ def compare(
 def _list_notes(sides: Sequence[ComparedSide], comparator: str) -> Iterable[str]:
     yield from dict.fromkeys(note for side in sides for note in side.notes)
     if comparator in MODELS:
-        yield "the stand-in compared, and it is not a model: this is no verdict on the sides"
+        yield "the comparator was the stand-in, not a model: this is no verdict on the sides"
     models = {row["executor_model"] for side in sides for row in side.rows}
     for executor in sorted(models - {None}, key=str):
         if same_model(comparator, executor):
             yield (
-                f"the comparator has also done the work ({executor}): models favour their own, so "
-                "choose another one where the sides' models differ"
+                f"the comparator also did the work ({executor}): models favour their own, so "
+                "choose another one if the sides' models differ"
             )
 
 
@@ -481,7 +481,7 @@ def decide_winner(row: Mapping[str, Any], a: str, b: str) -> Winner:
     )
     if row["p"] is None or row["p"] > 1 - LEVEL:
         p = "nothing was decided" if row["p"] is None else f"exact p {format_p(row['p'])}"
-        reason = f"Unclear who is better on these evals: {counts}; {p}.{_doubts_text(row)}"
+        reason = f"It is unclear which is better on these evals: {counts}; {p}.{_doubts_text(row)}"
         return Winner(None, "unclear", reason)
     winner, other = (a, b) if wins > losses else (b, a)
     reason = (
@@ -513,7 +513,7 @@ def _found_out(row: Mapping[str, Any], pairs: int) -> str:
         return ""
     place, times = ("first", primacy) if primacy > recency else ("last", recency)
     return (
-        f"No winner: the comparator was found out. It preferred what it saw {place} in {times} of "
+        f"No winner: the comparator is biased. It preferred whatever came {place} in {times} of "
         f"{count(pairs, 'pair')} (preference fairness {with_sign(row['preference_fairness'])}, "
         f"position consistency {row['position_consistency']:.2f}). Choose another comparator."
     )
@@ -523,14 +523,14 @@ def _say_beyond(row: Mapping[str, Any], a_wins: bool) -> str:
     """What holds for tasks like these."""
     wins, losses, p = row["eval_wins"], row["eval_losses"], row["eval_p"]
     if p is not None and p <= 1 - LEVEL and (wins > losses) is a_wins:
-        return f"It holds for tasks like these, too (over evals, exact p {format_p(p)})."
+        return f"This holds for tasks like these, too (over evals, exact p {format_p(p)})."
     if wins + losses < FEWEST_EVALS:
         return (
-            f"Beyond these evals nothing can be claimed: {wins + losses} of the evals were "
-            f"decided, and {FEWEST_EVALS} would be needed at least."
+            f"Nothing can be claimed beyond these evals: {wins + losses} evals were decided, "
+            f"and at least {FEWEST_EVALS} are needed."
         )
     exact = format_p(row["eval_p"])
-    return f"Whether it holds for tasks like these is open (over evals, exact p {exact})."
+    return f"Whether this holds for tasks like these is open (over evals, exact p {exact})."
 
 
 def _doubts_text(row: Mapping[str, Any]) -> str:
@@ -538,7 +538,7 @@ def _doubts_text(row: Mapping[str, Any]) -> str:
     doubts = []
     stability, consistency = row["repetition_stability"], row["position_consistency"]
     if stability is not None and stability < STABLE:
-        doubts.append(f"asked the same twice, its stability is {stability:.2f}")
+        doubts.append(f"asked the same question again, its stability is {stability:.2f}")
     if consistency < STABLE:
         doubts.append(f"asked in both orders, its consistency is {consistency:.2f}")
-    return f" The comparator is unsteady: {'; '.join(doubts)}." if doubts else ""
+    return f" The comparator is inconsistent: {'; '.join(doubts)}." if doubts else ""

@@ -111,7 +111,7 @@ class Drafts(Shown, tuple[Draft, ...]):  # noqa: SLOT001 -- a tuple cannot have 
         leaks = (leak for item in draft.new for leak in find_leaks(item, self.measured, asked))
         found = [quote for _, quotes in leaks for quote in quotes]
         quotes = some((f"‘{clip(quote, 60)}’" for quote in dict.fromkeys(found)), 6)
-        return f"It quotes the skill ({quotes}), and so may measure obedience." if found else ""
+        return f"It quotes the skill ({quotes}), so it may measure obedience." if found else ""
 
     def _blocks(self) -> Iterator[Block]:
         yield Title(count(len(self), "draft") if self else "no drafts")

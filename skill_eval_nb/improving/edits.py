@@ -204,8 +204,7 @@ def text_of(name: str, data: bytes) -> Text:
         value = plain_value(data.decode("utf-8-sig"))
     except (NotPlain, UnicodeDecodeError) as error:
         raise refuse(
-            f"{name} is not plain enough to be changed in place ({error}): correct it, and try "
-            "again"
+            f"{name} cannot be changed in place ({error}): correct it, and try again"
         ) from None
     kind = kind_of(name, value)
     if kind != "evals":

@@ -100,7 +100,7 @@ SCHEMA: dict[str, Any] = an_object(
         )
     ),
 )
-FORM = "No model wrote this: it is a form, with the skill's name and headings, to be filled in. "
+FORM = "No model wrote this: fill in this form, made from the skill's name and headings. "
 
 
 def draft_evals(

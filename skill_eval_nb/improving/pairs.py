@@ -129,7 +129,7 @@ def _latest_side(
         raise refuse(f"no iteration has both {' and '.join(sorted(needed))}")
     taken = fitting[-1]
     note = (
-        f"{taken} was taken, the latest of {len(fitting)} iterations; for another name it before "
+        f"{taken} was used, the latest of {len(fitting)} iterations; for another name it before "
         f"each side, as in {fitting[0]}/with_skill"
     )
     here = (configuration, taken)

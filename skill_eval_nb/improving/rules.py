@@ -386,10 +386,10 @@ def say_unsettled(evidence: Evidence) -> str:
     if few:
         said.append(
             f"{count(len(few), 'check')} always passed or always failed in fewer than {ADVISED} "
-            f"runs a side. Run them more often before you change them: {some(few)}."
+            f"runs per side. Run them more often before you change them: {some(few)}."
         )
     if little:
-        said.append(f"Too little is known of {count(little, 'check')}: run more first.")
+        said.append(f"Too little data on {count(little, 'check')}: run more first.")
     return " ".join(said)
 
 
@@ -422,8 +422,8 @@ def sharpen_rubrics(evidence: Evidence) -> Iterator[Draft]:
             item["weight"] = dimension.weight / 2
             why = (
                 f"all {len(scores)} scores of {count(len(runs), 'run')} are "
-                f"{format_figure(given.pop())}. What never differs tells nothing, and draws the "
-                "weighted mean towards that score: its weight is halved, from "
+                f"{format_figure(given.pop())}. A score that never varies tells nothing and "
+                "pulls the weighted mean towards it: its weight is halved, from "
                 f"{format_figure(dimension.weight)}."
             )
         elif empty or dimension.name in noise:
@@ -434,8 +434,8 @@ def sharpen_rubrics(evidence: Evidence) -> Iterator[Draft]:
                 item["scoring"][at] = f"{old} For instance: {quote}" if old else quote
             lacks = f"It has no anchor for {some(empty)}." if empty else noise[dimension.name]
             drafted = (
-                f"Those for {some(quotes)} quote what the judge said of runs with that score; "
-                "make them say what is common to such runs."
+                f"Those for {some(quotes)} quote the judge on runs with that score; "
+                "rewrite them to say what such runs have in common."
                 if quotes
                 else "No evidence of a run with such a score is stored."
             )
@@ -538,9 +538,9 @@ def _draft_additions(evidence: Evidence, baseline: str) -> Iterator[Draft]:
         item = shared_form(list(evidence.suite.values()))
         has = "with the checks that every eval has" if len(item) > 1 else "which has no checks yet"
         why = (
-            f"To find a difference of {format_figure(design['wanted'])} in {design['metric']}, the "
-            f"plan asks for {design['n_evals']} evals × {count(design['n_runs'], 'run')}; there "
-            f"are {there}, so {design['n_evals'] - there} more. This is the form of one, {has}. "
+            f"To detect a difference of {format_figure(design['wanted'])} in {design['metric']}, "
+            f"plan {design['n_evals']} evals × {count(design['n_runs'], 'run')}; there are "
+            f"{there}, so {design['n_evals'] - there} more. This is the form of one, {has}. "
             f"{design['note'] or ''}"
         )
         runs = [ref for ref in evidence.stored if ref.iteration == design["iteration"]]

@@ -158,7 +158,7 @@ class Tried(Shown):
         heads = tuple(rows[0]) if rows else ()
         figures = set(heads) - {"what", "where", "configuration"}
         cells = [[_cell(value) for value in row.values()] for row in rows]
-        yield Table(heads, cells, "How often it holds on each side", figures)
+        yield Table(heads, cells, "How often it passes on each side", figures)
         if self.replaced is not None and self.delta is not None:
             words = {None: "Compared with", True: "Better than", False: "No better than"}
             begins = words[self.separates_better]
@@ -174,7 +174,7 @@ class Tried(Shown):
         ]
         heads = ("iteration", "configuration", "metric", "before", "after")
         yield Table(heads, cells, "The suite's difference, before and after")
-        yield Items(self.notes, "What else to know")
+        yield Items(self.notes, "Also note")
 
 
 def _cell(value: Any) -> str:
@@ -524,5 +524,5 @@ def _say_difference(row: Mapping[str, Any], when: str) -> str:
     estimate, p = row[f"estimate{when}"], row[f"p{when}"]
     if _cell(estimate) == MISSING:
         return "nothing to compare"
-    none = "no p without two runs of an eval on a side"
+    none = "no p without two runs of an eval per side"
     return f"{with_sign(estimate)} ({none if _cell(p) == MISSING else f'exact p {format_p(p)}'})"

@@ -190,7 +190,7 @@ def _reason_unseen(status: str, folder: str, shared: bool, base: str) -> str | N
     outputs = f"{folder}/outputs"
     if os.path.isdir(outputs):  # noqa: PTH112 one system call a run
         fault = leads_out(outputs, base)
-        return None if fault is None else f"its outputs are not looked at: {fault}"
+        return None if fault is None else f"its outputs cannot be read: {fault}"
     if os.path.isdir(folder):  # noqa: PTH112
         return "it has no stored outputs"
     return f"its folder does not exist: {folder}"
@@ -554,9 +554,9 @@ def _judge_dimensions(trial: Trial, new: Sequence[Dimension]) -> _Judged | Tried
     if not (dry_run and found.to_judge):
         return found
     usd = answers.worst_usd
-    price = "no price is known for it: add it to the table of prices"
+    price = "its price is unknown: add it to the price table"
     if usd is not None:
-        price = f"{dollars(usd)} at most: set budget_usd to have it done"
+        price = f"{dollars(usd)} at most: set budget_usd to do it"
     return trial.conclude(
         "priced",
         f"{count(found.to_judge, 'run')} would be judged by {clip(model)}; {price}.",
@@ -632,7 +632,7 @@ def _judge_case(
     if run is None:
         raise Unjudged(row["reason"] or "it has no stored outputs")
     if row["gate_passed"] is False:
-        raise Unjudged("it was gated, so the judge is skipped")
+        raise Unjudged("it failed the gate, so the judge is skipped")
     if run.eval is None or not run.eval.prompt:
         raise Unjudged("the prompt of its eval is unknown")
     own = Eval(run.eval.prompt, expected_output=run.eval.expected_output, quality_rubric=rubric)

@@ -189,7 +189,7 @@ def only_suite(ws: Any, doing: str) -> tuple[str, str]:
     if len(every) > 1:
         names = some((f"{skill} in {workspace}" for workspace, skill in every), 5)
         raise refuse(
-            f"{doing} is of one skill, and here are {len(every)}: {names}; choose one by "
+            f"{doing} needs one skill, and there are {len(every)} here: {names}; choose one by "
             "ws.select(workspace=…, skill=…)"
         )
     return every[0] if every else ("", "")
@@ -320,9 +320,9 @@ def find_fault(path: str, text: Any) -> str | None:
     if not _PLACE.fullmatch(path):
         return f"it must be in {FOLDER}, with a plain name"
     if any(fnmatchcase(name.lower(), pattern) for pattern in OF_EVALS):
-        return "its name is one that no executor may see: choose another"
+        return "its name is one that executors may not see: choose another"
     if not isinstance(text, str) or not text.strip():
-        return "nothing is in it"
+        return "it is empty"
     if len(text) > MOST_CHARS:
         return f"it has {len(text):,} characters; at most {MOST_CHARS:,}"
     try:
@@ -464,8 +464,8 @@ def write_own(
     if file.exists() and not (isinstance(raw, dict) and is_ours(raw)):
         if not force:
             raise refuse(
-                f"{file} was made by something else: name another file, or replace it (force); "
-                f"then it is kept as {file.name}.N.bak"
+                f"{file} was not written by this tool: name another file, or replace it (force), "
+                f"which keeps it as {file.name}.N.bak"
             )
         keep_beside(file, there)
     return write_atomic(file, to_json(content))
@@ -553,7 +553,7 @@ class Paid(Shown):
         """How many answers there are and are missing, and what they cost."""
         if self.status == "dry run":
             return (
-                f"{there:,} {nouns} are there, {self.n_missing} to be made, "
+                f"{there:,} {nouns} exist, {self.n_missing} to make, "
                 f"{dollars(self.worst_usd)} at most"
             )
         return (
@@ -601,7 +601,7 @@ def choose_model(terms: Terms, given: str | None, earlier: Iterable[str | None],
     found = terms.model(given, earlier)
     if isinstance(found, str):
         return found
-    names = f"{', '.join(found)} were asked before" if found else "none was asked before"
+    names = f"{', '.join(found)} were used before" if found else "none was used before"
     raise refuse(f"model is not given, and {names}: say which model is to {to_do}")
 
 

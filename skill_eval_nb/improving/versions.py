@@ -139,7 +139,7 @@ class FileChange:
             return f"{', then '.join(map(_say_content, there))}."
         if self.rows:
             return ""
-        return "Only how its lines end differs." if self.kind == "changed" else "It is empty."
+        return "Only its line endings differ." if self.kind == "changed" else "It is empty."
 
 
 def _say_content(data: bytes) -> str:
@@ -147,7 +147,7 @@ def _say_content(data: bytes) -> str:
     size = f"{len(data):,} bytes"
     if len(data) > LARGEST or data.count(b"\n") > LONGEST:
         return f"{size}, too much to compare line by line"
-    return f"{size} that are no text" if text_of(data) is None else f"{size} of text"
+    return f"{size} that is not text" if text_of(data) is None else f"{size} of text"
 
 
 def changes(old: Path, new: Path) -> tuple[FileChange, ...]:

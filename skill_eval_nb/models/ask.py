@@ -43,7 +43,7 @@ def parse_answer(text: str) -> Any:
         return found
 
     def refuse_constant(name: str) -> Any:
-        raise BadAnswer([f"the answer has {name} in it, which is not JSON"])
+        raise BadAnswer([f"the answer contains {name}, which is not JSON"])
 
     try:
         value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse_constant)

@@ -235,7 +235,7 @@ def _read_result(result: Mapping[str, Any]) -> Reply | ModelFault:
             return Reply.of(result["message"])
         except ValueError as error:
             return ModelFault(
-                "connection", f"What came is not a complete answer: {error}.", sent=True
+                "connection", f"The answer received is incomplete: {error}.", sent=True
             )
     if kind == "expired":
         return ModelFault("expired", "The batch ended before this request's turn came.")

@@ -83,7 +83,7 @@ class Connection:
         if not right:
             _, at, host = self.base_url.rpartition("@")
             raise ValueError(
-                f"base_url={f'{HIDDEN}@{host}' if at else host!r} is not an address of a server. "
+                f"base_url={f'{HIDDEN}@{host}' if at else host!r} is not a server address. "
                 'Write it with its scheme, such as "https://models.example.org".'
             ) from None
 
@@ -190,7 +190,7 @@ async def until_answered(
         ValueError: for a deadline that is not above 0.
     """
     if not deadline > 0:
-        raise ValueError(f"A deadline is a number of seconds above 0, not {deadline!r}.")
+        raise ValueError(f"A deadline must be a number of seconds above 0, not {deadline!r}.")
     end = time.monotonic() + deadline
     billed, unanswered = 0, once
     for attempts in itertools.count(1):
@@ -296,7 +296,7 @@ def _trouble_of_body(error: Exception, kind: str, body: bytes) -> Trouble:
     """What it means if a body has a success status but is not a complete answer."""
     start = body[:200].decode(errors="replace")
     why = str(error) or type(error).__name__
-    message = f"What came is not a complete answer ({kind}; {why}): {start!r}."
+    message = f"The answer received is incomplete ({kind}; {why}): {start!r}."
     return Trouble("connection", message, again=True, billed=True)
 
 
@@ -384,7 +384,7 @@ class Client:
                 `max_tokens`, or asks for a stream, and for a deadline that is not above 0.
         """
         if request.get("stream"):
-            raise ValueError("`send` gives whole answers: leave `stream` out of the request.")
+            raise ValueError("`send` returns whole answers: leave `stream` out of the request.")
         model = request.get("model")
         if not isinstance(model, str) or not model:
             raise ValueError(f"The request's `model` is no name: {model!r}.")
@@ -547,7 +547,7 @@ BILLED = 3
 _AGAIN = frozenset((408, 409, 429))
 _HINTS = {
     401: "The key was not accepted: check the environment variable {key}.",
-    403: "The key may not do this: check the environment variable {key}, and what it is for.",
+    403: "The key lacks permission: check the environment variable {key}, and what it allows.",
     404: "Check the name of the model, and the address of the server.",
     413: "The request is too large: show less.",
 }
@@ -632,7 +632,7 @@ def _choose_pause(
     room = left - deadline / 10
     if after is not None and after > room:
         return (
-            f"The server asks to wait {_seconds(after)}, but only "
+            f"The server asked to wait {_seconds(after)}, but only "
             f"{_seconds(max(left, 0.0))} of {_seconds(deadline)} are left."
         )
     after, least = after or 0.0, min(FIRST, deadline / 10)
@@ -657,7 +657,7 @@ def _error_words(body: bytes) -> str:
 
 
 def _over(deadline: float) -> str:
-    return f"Its time of {_seconds(deadline)} is over."
+    return f"Its time limit of {_seconds(deadline)} is over."
 
 
 def _seconds(seconds: float) -> str:

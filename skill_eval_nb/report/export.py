@@ -77,11 +77,11 @@ def _write_codingbuddy(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]
         if isinstance(figure := getattr(stated, of, None), Stats)
     }
     losses += [
-        f"`summary.{name}` is demanded, but no run of the skill has it: it is left out."
+        f"`summary.{name}` is required, but no run of the skill has it: left out."
         for name in TOTALS.keys() - summary.keys()
         if benchmark.runs
     ]
-    losses.append("Verdicts, rubric scores and single runs have no place: evals have means.")
+    losses.append("Left out (no such field): verdicts, rubric scores and single runs.")
     iteration = benchmark.metadata.iteration
     if not isinstance(iteration, int):
         losses.append(f"The iteration {line(measured.place.iteration)} is written as {number}.")
@@ -117,7 +117,7 @@ def _fit_two_sides(one: OneIteration) -> Fitted:
         f"{line(name)} is written as {other}." for name, other in names.items() if name != other
     ]
     if others := [line(name) for name in measured.configurations if name not in names]:
-        losses.append(f"Left out: {some(others, 6)}; there is a place for two configurations.")
+        losses.append(f"Left out: {some(others, 6)}; this format holds two configurations.")
     runs = [
         structs.replace(run, configuration=names[run.configuration])
         for run in benchmark.runs
@@ -126,7 +126,7 @@ def _fit_two_sides(one: OneIteration) -> Fitted:
     whole = _whole_evals(runs)
     if missing := list(dict.fromkeys(name_eval(run) for run in runs if run.eval_id not in whole)):
         many = count(len(missing), "eval")
-        losses.append(f"Left out, for lack of figures on both sides: {many}, {some(missing, 6)}.")
+        losses.append(f"Left out for lack of figures on both sides: {many}, {some(missing, 6)}.")
     kept = [run for run in runs if run.eval_id in whole]
     return structs.replace(benchmark, runs=kept, run_summary=summary), losses
 
@@ -148,7 +148,7 @@ def _whole_evals(runs: Runs) -> set[Any]:
 def _write_iterations(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     """Each iteration's configurations with their evals, the share of runs that passed a check."""
     blocks = [_iteration_entry(benchmark) for benchmark, _, _ in group]
-    losses = ["Rubric scores and single runs have no place: checks have the share that passed."]
+    losses = ["Left out (no such field): rubric scores and single runs."]
     return without_none({"skill_name": _find_skill(group), "iterations": blocks}), losses
 
 
@@ -200,10 +200,10 @@ def _write_test_cases(group: Sequence[OneIteration]) -> tuple[Plain, list[str]]:
     versions = [entry["description_version"] for entry in entries]
     about = {"skill_name": _find_skill(group), "description_version": max(versions, default=None)}
     others = {run.configuration for one in group for run in one.benchmark.runs} - {"with_skill"}
-    losses = ["Verdicts, tokens, rubric scores and single runs have no place: cases have means."]
+    losses = ["Left out (no such field): verdicts, tokens, rubric scores and single runs."]
     if others:
         names = some([clip(name) for name in sorted(others)], 6)
-        losses.append(f"Left out: {names}; there is a place for one configuration.")
+        losses.append(f"Left out: {names}; this format holds one configuration.")
     return without_none({**about, "entries": entries}), losses
 
 

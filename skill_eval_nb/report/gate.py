@@ -203,21 +203,21 @@ def gate(
         ws, versus = set_beside(ws, against)
     metric = metric or headline_of(metrics_of(ws))
     if better(metric) is None:
-        raise ValueError(f"Neither more nor less of {metric} is better: nothing of it regresses.")
+        raise ValueError(f"{metric} has no better direction, so it cannot regress.")
     limits = [
         (values_of(ws, name), name, float(bound), sign)
         for sign, given in (("most", most), ("least", least))
         for name, bound in (given or {}).items()
     ]
     if not all(math.isfinite(bound) for _, _, bound, _ in limits):
-        raise ValueError("A limit is a finite number.")
+        raise ValueError("A limit must be a finite number.")
     suites = list(_find_suites(ws, baseline, versus))
     findings = [each for suite in suites for each in _compare(suite, metric, baseline, level)]
     if len(findings) > 2:  # a regression is one of the two sides of a test
         level = 1 - 2 * (1 - level) / len(findings)
         findings = [each for suite in suites for each in _compare(suite, metric, baseline, level)]
     findings += [each for suite in suites for own in limits for each in _hold_limit(suite, *own)]
-    nothing = Finding("regression", CANNOT_TELL, "", "Runs", NOTHING, "There is no run.")
+    nothing = Finding("regression", CANNOT_TELL, "", "Runs", NOTHING, "There are no runs.")
     return Gate(findings or [nothing], FAILS if fail_on is None else tuple(fail_on))
 
 
@@ -265,7 +265,7 @@ def _find_suites(ws: Workspace, baseline: str | None, versus: str | None) -> Ite
         why = why if versus is None else ""
         for name, column in ((versus, "iteration"), (baseline, "configuration")):
             if name not in (None, *part.polars("runs")[column]):
-                why = f"There is no run of {as_label(name)}"
+                why = f"There are no runs of {as_label(name)}"
         place = ", ".join(as_label(name) for name in (suite[1], names[-1]) if name != NO_ITERATION)
         yield Suite(keys, place, part, looked_at, sides, why)
 
@@ -304,7 +304,7 @@ def read_comparison(these: Row, beyond: Row, place: str = "") -> Finding:
     amount = difference(missed, metric).lstrip("+")
     says = f"{words}. {row['reason']}"
     if row["unpaired"]:
-        says += f" Without both sides, and so left out: {some(map(in_quotes, row['unpaired']))}."
+        says += f" Left out for lack of both sides: {some(map(in_quotes, row['unpaired']))}."
     if verdict == "hurts":
         end, short = REGRESSION, "regression"
     elif verdict == "helps" or (verdict in BEARS and missed is not None):
@@ -356,7 +356,7 @@ def set_beside(ws: Workspace, other: Workspace) -> tuple[Workspace, str]:
     suites = [each.polars("runs").select(ITERATION[:2]).unique().rows() for each in (ws, other)]
     if [len(suite) for suite in suites] != [1, 1]:
         one = "choose one by ws.select(workspace=…, skill=…)"
-        raise ValueError(f"`against` holds runs of one skill against runs of one: {one}.")
+        raise ValueError(f"`against` compares the runs of one skill with those of one: {one}.")
     newest = order_iterations(runs_of(other))[-1]
     label = f"{newest} of {other.path or 'the other workspace'}"
     place = {key: pl.lit(name) for key, name in zip(ITERATION, (*suites[0][0], label), strict=True)}

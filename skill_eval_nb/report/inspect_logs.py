@@ -104,7 +104,7 @@ def write_inspect(ws: Workspace, folder: str | os.PathLike[str]) -> Written:
     if ws.path:
         paths = [Path(ws.path, path, "outputs") for path in ws.polars("runs")["path"]]
         if there := sum(map(Path.is_dir, paths)):
-            losses["left out: the files that runs have put out; `path` says where they lie"] = there
+            losses["left out: the output files of runs; `path` says where they are"] = there
     for path, part in _log_parts(ws):
         log = _build_log(part, losses)
         # a loop may run in this thread, as it does in a notebook
@@ -256,7 +256,7 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
     eval_ = part.evals.get(run["eval_id"], {})
     started = _to_utc(run["started_at"])
     if run["started_at"] and not started:
-        losses["started_at is not an ISO 8601 time: among the metadata alone"] += 1
+        losses["started_at is not an ISO 8601 time: kept only in the metadata"] += 1
     messages = []
     if part.base:
         path = Path(part.base, run["path"], "transcript.jsonl")
@@ -267,7 +267,7 @@ def _build_sample(part: _Part, run: Row, model: str, own: str, losses: Counter[s
     ]
     usage = _sum_usage([run])
     if usage is not None:
-        known = "known in all: those read and those written" if run["tokens"] else "not known: they"
+        known = "known only in total: input and output" if run["tokens"] else "not known: they"
         losses[f"tokens are {known} stand as 0"] += 1
     if answers and started is None:
         losses["answers need a time, and the run states none: dated 1970"] += 1

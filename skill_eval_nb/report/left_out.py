@@ -90,7 +90,7 @@ def _say_no_runs(measured: IterationFigures) -> Iterator[str]:
     elif measured.stated and measured.ws.polars("stated").height:
         yield "No run was found, and benchmark.json states no mean that could be read."
     elif measured.stated:
-        yield "No run was found: these evals wait for their first."
+        yield "No run was found: these evals have not been run yet."
 
 
 def _say_without_figures(measured: IterationFigures) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _say_uneven_runs(measured: IterationFigures) -> Iterator[str]:
     runs = measured.ws.polars("runs")
     cells = runs.group_by("eval_id", "eval_name", "configuration").len()["len"]
     if cells.n_unique() > 1:
-        yield f"Evals have {cells.min()} to {cells.max()} runs in a configuration."
+        yield f"Evals have {cells.min()} to {cells.max()} runs per configuration."
     turned = [  # beyond what rounding inside the machine may add
         f"{metric_name(metric).lower()} {difference(delta, metric)} "
         f"against {difference(gap, metric)}"
@@ -120,8 +120,8 @@ def _say_uneven_runs(measured: IterationFigures) -> Iterator[str]:
     ]
     if turned and not measured.stated:
         yield (
-            "Not every eval has as many runs on both sides, so pairing by eval gives other "
-            f"differences than subtracting the two means: {some(turned, most=4)}."
+            "Some evals have more runs on one side, so paired differences are not "
+            f"those of the two means: {some(turned, most=4)}."
         )
 
 
@@ -182,11 +182,11 @@ def audit_parts(ws: Workspace) -> Iterator[Part]:
     files = some(sorted({line(row["path"]) for row in rows}), 6)
     every = f"{count(len(rows), 'figure')} of {files}"
     if not wrong:
-        yield Paragraph(f"The {every} agree with the runs.")
+        yield Paragraph(f"Stated figures agree with the runs ({every}).")
         return
-    yield Paragraph(f"{len(wrong):,} of the {every} do not agree with the runs.")
+    yield Paragraph(f"Not in agreement with the runs: {len(wrong):,} of {every}.")
     heads = ("Configuration", "Figure", "Likely cause", "Stated", "Runs give")
-    title, more = "Stated, and what the runs give", ": stats.audit has them all"
+    title, more = "Stated figures and the runs'", ": stats.audit has them all"
     yield from cut_table(title, heads, map(_stated_row, wrong), 3, MOST_STATED, more)
 
 
@@ -219,14 +219,14 @@ def opinion_parts(ws: Workspace) -> Iterator[Part]:
     counts = Counter(row["opinion"] for row in claims)
     found = " ".join(f"{name.capitalize()}: {counts[name]:,}." for name in OPINIONS if counts[name])
     yield Paragraph(
-        f"{count(len(claims), 'stated difference')}. {found} One survives where its runs "
-        "show a difference in its direction, which may still be of another size."
+        f"{count(len(claims), 'stated difference')}. {found} A difference survives if its runs "
+        "differ in the same direction; the size may not be the stated one."
     )
     several = len({(row["configuration"], model_name(row)) for row in claims}) > 1
     named = [(_name_claim(row, several=several), row) for row in claims]
     heads = ("Difference", "Opinion", "Stated", "Runs give", "Interval", "p")
     rows = ((name, row["opinion"], *_show_figures(row)) for name, row in named)
-    title, more = "What is stated, and what the runs give", ": stats.second_opinion has them all"
+    title, more = "Stated differences and the runs'", ": stats.second_opinion has them all"
     yield from cut_table(title, heads, rows, 2, MOST_STATED, more)
     reasons: dict[str, list[str]] = {}
     for name, row in named[:MOST_STATED]:

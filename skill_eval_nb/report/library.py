@@ -51,9 +51,9 @@ PLACES = ("", "{skill}", "skills/{skill}", ".claude/skills/{skill}")
 """Where a skill lies below a folder above its workspace, or the workspace's own."""
 CONTEXT = ("context_always", "context_opened", "context_files")
 COLUMNS = (
-    ("Tokens a run", "tokens", "tokens"),
+    ("Tokens per run", "tokens", "tokens"),
     ("Baseline", "tokens_baseline", "tokens"),
-    ("Cost a run", "cost_usd", "cost_usd"),
+    ("Cost per run", "cost_usd", "cost_usd"),
     ("Baseline", "cost_usd_baseline", "cost_usd"),
     ("Context: always", CONTEXT[0], "tokens"),
     ("when opened", CONTEXT[1], "tokens"),
@@ -61,17 +61,17 @@ COLUMNS = (
 )
 """What a skill costs: the head of a column, where it stands, and its unit."""
 ESTIMATED = (
-    f"What a skill takes of the context is estimated, in tokens of {CHARS_OF_TOKEN} characters: "
+    f"Context use is estimated, at {CHARS_OF_TOKEN} characters per token: "
     "its name and description always, the rest of SKILL.md when it is opened, its other text files "
-    "if all are read."
+    "if all of them are read."
 )
 COUNTED = (
-    "Of each skill the newest iteration counts that compares pass rates. Skills held against no "
-    "skill, and those held against a version before, are answered apart. The mean over skills "
-    "counts each once, whatever its evals and runs; its p is the sign flip over skills. A skill's "
+    "For each skill, the newest iteration that compares pass rates counts. Comparisons with no "
+    "skill and with an earlier version are reported separately. The mean over skills "
+    "weights all skills equally; its p comes from flipping the signs of skills. A skill's "
     "own verdict is about its own evals, or about tasks like these where each eval was run once "
-    "and six differ. It allows for the number of skills (Holm and Sidak), a lean for the number of "
-    "leans (Benjamini and Hochberg); intervals are each skill's own. An eval tells nothing where "
+    "and six differ. It is corrected for the number of skills (Holm and Sidak), leans for that of "
+    "leans (Benjamini and Hochberg); intervals are not corrected. An eval is uninformative if "
     "every run on both sides passes everything, or nothing."
 )
 MOST = 80
@@ -240,9 +240,9 @@ def _parts(library: Library) -> Iterator[Part]:
             partial(_draw_deltas, own, answer),
         )
         yield Table(
-            f"Against {answer.against}, what is known first; intervals in brackets are by "
-            "borrowed noise",
-            ("Skill", "Evals × runs", "Tell nothing", "Delta", "Interval", "p", "What is known"),
+            f"Against {answer.against}, what is known first; intervals in brackets assume "
+            "the noise of public benchmarks",
+            ("Skill", "Evals × runs", "Uninformative", "Delta", "Interval", "p", "What is known"),
             tuple((name, *_cells(row)) for name, row in own),
         )
 
@@ -286,7 +286,7 @@ def _say_in_common(library: Library) -> Iterator[str]:
     )
     if silent:
         yield (
-            f"Of {count(evals, 'eval')} {silent:,} {'tells' if silent == 1 else 'tell'} nothing: "
+            f"Uninformative: {silent:,} of {count(evals, 'eval')}, where "
             f"every run on both sides passes everything ({passed:,}) or nothing "
             f"({silent - passed:,})."
         )
@@ -298,7 +298,7 @@ def _say_in_common(library: Library) -> Iterator[str]:
         )
         yield (
             f"Names and descriptions of {count(len(known), 'skill')} take about {always:,} tokens "
-            f"of every context; {most:,} more if all were opened."
+            f"of every context; {most:,} more if all are opened."
         )
     suites = Counter((row["workspace"], row["skill"]) for row in rows)
     if several := [skill for (_, skill), n in suites.items() if n > 1]:
@@ -338,7 +338,7 @@ def _sections(library: Library) -> Iterator[Section]:
             if any(row[key] is not None for _, key, _ in columns)
         )
         heads = ("Skill", *(head for head, _, _ in columns))
-        table = Table("Means over the runs that say", heads, rows)
+        table = Table("Means over the runs with it", heads, rows)
         yield section("What it costs", [table, *([Paragraph(ESTIMATED)] if known else [])])
     yield section("How this is counted", [Paragraph(COUNTED)])
 
@@ -349,7 +349,7 @@ def _steps(named: Sequence[tuple[str, Row]]) -> Iterator[Part]:
     if decide:
         decide.sort(key=lambda each: each[1]["new_runs"])
         rows = tuple((name, say_step(row)) for name, row in decide)
-        title = "What would decide a skill, if the difference is what was seen"
+        title = "What would settle the verdict on a skill, if the difference seen is real"
         yield Table(title, ("Skill", "Next step"), rows, labels=2)
     others: dict[str, list[str]] = {}
     for name, row in named:

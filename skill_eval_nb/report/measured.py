@@ -471,7 +471,7 @@ def delta_cell(measured: IterationFigures, name: str, metric: str) -> str:
 def explain_cells(measured: IterationFigures) -> str:
     """What a table of `cells` shows, and what its n counts."""
     if measured.stated:
-        return "As benchmark.json states it"
+        return "As stated in benchmark.json"
     if not measured.compared:
         return "Means over runs (n = runs)"
     more, less = line(" or ".join(measured.compared)), line(measured.baseline or "")

@@ -129,7 +129,7 @@ def _say_facts(measured: IterationFigures) -> str:
 
 
 EXACT = (
-    "p is exact: every arrangement of the labels inside each eval is counted, or every choice of "
+    "p is exact: it counts every arrangement of the labels within each eval, or every choice of "
     "signs of the evals' deltas."
 )
 TOO_FEW = "too few evals"
@@ -155,15 +155,13 @@ def certainty(measured: IterationFigures) -> Iterator[Part]:
         "The tables below have the figures.",
         partial(charts.forest, measured.ws, HEADLINE, together=True),
     )
-    yield _of_scope(
-        "These evals: another run would come out differently", measured, known, own=True
-    )
+    yield _of_scope("These evals: uncertainty from running them again", measured, known, own=True)
     if any(measured.beyond[key]["verdict"] != TOO_FEW for key in known):
-        title = "Tasks like these: other evals would have been asked, too"
+        title = "Tasks like these: uncertainty from other evals, too"
         yield _of_scope(title, measured, known, own=False)
     else:
         yield Paragraph(
-            "Of tasks like these nothing can be claimed: that takes at least "
+            "Nothing can be claimed about tasks like these: that takes at least "
             f"{fewest_moved()} evals that differ between the sides."
         )
     yield Paragraph(f"{EXACT} {explain_adjustment(metric_name(HEADLINE).lower())}")
@@ -236,7 +234,7 @@ def rubric(measured: IterationFigures) -> Iterator[Part]:
         return
     if not measured.stated:
         yield Picture(
-            "Each run's score on each rubric dimension, a point a run. "
+            "Each run's score on each rubric dimension, one point per run. "
             "The table below has the means.",
             partial(charts.rubric_dimensions, measured.ws),
         )
@@ -260,7 +258,7 @@ def cost(measured: IterationFigures) -> Iterator[Part]:
     names = measured.configurations
     rows = tuple((metric_name(metric), *_total_figures(measured, metric)) for metric in metrics)
     together = ("Together",) if len(names) > 1 else ()
-    yield Table("All runs added up (n = runs that say)", ("", *map(line, names), *together), rows)
+    yield Table("All runs combined (n = runs with it)", ("", *map(line, names), *together), rows)
 
 
 def _total_figures(measured: IterationFigures, metric: str) -> Iterator[str]:
@@ -323,7 +321,7 @@ def _proven_table(rows: list[CheckRow]) -> Iterator[Part]:
     """The table of what is proven, the largest differences first."""
     largest = sorted(rows, key=lambda row: -abs(row["estimate"]))
     yield from cut_table(
-        "Checks that tell the sides apart; n counts verdicts, p is exact and allows for all checks",
+        "Checks that tell the sides apart; n counts verdicts, p is exact, corrected for all checks",
         ("Check", "Class", "Evals", "Pass rate", "Baseline", "Difference", "p"),
         map(_check_cells, largest),
         *(3, MOST),
@@ -399,7 +397,7 @@ def failing_checks(measured: IterationFigures) -> Iterator[Part]:
     failing = checks.filter(pl.col("rate") < 1).to_dicts()
     failing.sort(key=lambda row: (row["rate"], *(natural_key(row[name]) for name in keys)))
     yield from cut_table(
-        "Passed of the runs that were scored, with the evidence of a run that failed",
+        "Runs that passed, of those scored, with the evidence of one that failed",
         ("Check", "Eval", "Evidence", *map(line, names)),
         (
             (
@@ -453,7 +451,7 @@ def variance(measured: IterationFigures) -> Iterator[Part]:
     )
     few = max(row["n_evals"] for row in rows) < ROUGH
     yield Paragraph(
-        "More evals make the part of the evals count less, more runs that of the runs, and judging "
+        "More evals shrink the part of the evals, more runs that of the runs, and judging "
         "again that of the judge."
         + (" With so few evals the parts are rough guesses." if few else "")
     )
@@ -479,8 +477,8 @@ def judge(measured: IterationFigures) -> Iterator[Part]:
     again = [row for row in rows if row["n_repeated"] and row["kind"] in KINDS]
     if not again:
         yield Paragraph(
-            "No output was judged twice, so the judge's part in these scores is not known: "
-            "judge again to see how far they hold."
+            "No output was judged twice, so the judge's part in their variance is unknown: "
+            "judge again to see how reliable they are."
         )
         return
     yield Picture(

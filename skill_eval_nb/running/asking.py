@@ -291,7 +291,7 @@ def answers_of(
         terms: how models are asked.
 
     Raises:
-        Stopped: `stop` was set before the end; what was written stays.
+        Stopped: `stop` was set before the end; what was written is kept.
         Refused: a number is out of range, there is a budget and no known price, another process
             is using a folder, or a folder cannot be written.
         ModelFault: no API key was found; nothing was sent.
@@ -378,7 +378,7 @@ def ask_once(
     if item.key in answers.failed:
         why = answers.failed[item.key].reason
     elif price is None:
-        why = f"{model} was not asked: its price is not known; add it to the table of prices"
+        why = f"{model} was not asked: its price is unknown; add it to the price table"
     else:
         hint = "this was a dry run" if terms.dry_run else "give budget_usd to ask it"
         usd = f"it costs {dollars(price)} at worst" if price else "it costs nothing"

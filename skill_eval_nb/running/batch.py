@@ -109,7 +109,7 @@ def judging_from(judging: BatchedJudging[Any], results: Results, prices: Prices)
         return read_judging(judging.prepared, judging.number, replies, prices)
     except BadAnswer as error:
         usage = sum((reply.usage for reply in replies), Usage())
-        raise NoJudging(f"the batch's answer cannot be used: {error}", usage) from error
+        raise NoJudging(f"the batch's answer is unusable: {error}", usage) from error
 
 
 def numbers_of(requests: Iterable[str]) -> dict[str, list[int]]:
@@ -263,7 +263,7 @@ class Batches:
                 judging = await asyncio.to_thread(judging_from, batched_judging, results, prices)
                 await asyncio.to_thread(write_judging, run.place, number, judging)
         except NoJudging as error:
-            engine.report(f"{run.cell.folder}: {error.reason}; judging {number} is done alone")
+            engine.report(f"{run.cell.folder}: {error.reason}; judging {number} is done on its own")
         except Unjudged as error:
             return error.reason
         return None

@@ -111,7 +111,7 @@ class Budget(Tally):
             left = self._left()
             if left is not None:
                 if usd is None:
-                    raise ValueError("under a ceiling each step needs a cap in dollars of its own")
+                    raise ValueError("with a budget, each step needs its own cap in dollars")
                 if round_up(usd) > left:
                     return None
             return self.take_up(usd)
@@ -172,7 +172,7 @@ class Budget(Tally):
         try:
             self._notes, self._halt = os.open(path, flags, 0o600), halt
         except FileExistsError:
-            raise BegunBefore(f"this step was begun before: {path.name}") from None
+            raise BegunBefore(f"this step was started before: {path.name}") from None
         self._note()
 
     def reserve(self, model: str, worst: Usage, *, batch: bool = False) -> CallReservation:
@@ -296,7 +296,7 @@ class Budget(Tally):
         if known is None:
             if self._cap is not None:
                 raise BudgetSpent(
-                    f"no price is known for `{model}`, so no limit in dollars can be kept"
+                    f"no price is known for `{model}`, so no limit in dollars can be enforced"
                 )
             self._unpriced = True
             return 0
@@ -305,7 +305,7 @@ class Budget(Tally):
             amounts = (price, self._cap or 0, max(left, 0))
             could, cap, rest = (dollars(amount / UNIT) for amount in amounts)
             raise BudgetSpent(
-                f"the next call could cost {could}, and of the {cap} allotted {rest} is left"
+                f"the next call could cost {could}, but only {rest} of the {cap} allotted is left"
             )
         return price
 

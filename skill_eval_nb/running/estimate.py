@@ -256,7 +256,7 @@ def assumptions(parts: Sequence[CostPart], executor: str, prices: str) -> Iterat
             yield f"{part.what}: from {part.measured} runs of this workspace"
     if any(part.what != "judging" and not part.measured for part in parts):
         yield (
-            f"a run takes {_format_span(TURNS)} turns (one more where a skill is opened) of "
+            f"a run takes {_format_span(TURNS)} turns (one more if a skill is opened) of "
             f"{_format_span(TOKENS_A_TURN)} tokens, and tools return "
             f"{_format_span(RESULTS_A_TURN)} per turn; {overhead:,} tokens of instructions and "
             "tools; earlier turns are read from the cache (low) or at full price (high)"
@@ -330,7 +330,7 @@ def estimate_of(plan: Spec, known: Mapping[str, Sequence[Timing]]) -> Estimate:
         parts.append(estimate_runs("judging", judging, plan.prices, model, batch=batch))
     texts = [*assumptions(parts, plan.executor.name, plan.prices.date)]
     if plan.judge_batch and judging:
-        texts.append("judging at the price of batches")
+        texts.append("judging at batch prices")
     return Estimate(tuple(parts), tuple(texts))
 
 

@@ -264,8 +264,8 @@ def unwritable(error: OSError) -> str:
     where = error.filename2 or error.filename  # of two, the one that was to be written
     at = f" at {where}" if where else ""
     return (
-        f"the workspace cannot be written{at}: {error.strerror}. Nothing that was finished is "
-        "lost: fix this, and start the plan again"
+        f"the workspace cannot be written{at}: {error.strerror}. Finished work is kept: fix "
+        "this, and start the plan again"
     )
 
 

@@ -206,12 +206,12 @@ def write_suite(plan: Spec) -> tuple[str | None, list[str]]:
     if path.resolve().is_relative_to(plan.workspace.resolve()):
         return None, []
     if target.parent.exists() and not target.parent.is_dir():
-        return None, [f"{target.parent} is not a folder, so the suite is not kept in the workspace"]
+        return None, [f"{target.parent} is not a folder, so the suite is not saved there"]
     data = read_bytes(path) if path.name == SUITE.name else _as_suite(plan)
     mark = hashlib.sha256(data).hexdigest()
     there = read_bytes(target) if target.is_file() else data
     if there != data and not is_ours(plan.workspace, hashlib.sha256(there).hexdigest()):
-        left = f"{target} is another suite than {path}, and is left as it is"
+        left = f"{target} differs from the suite {path}, and was left unchanged"
         return None, [f"{left}: the tables may describe the evals by it"]
     if there != data or not target.is_file():
         write_atomic(target, data)
@@ -474,7 +474,7 @@ class Job:
         """The result of the planned looks, in words; None if there are none."""
         decision, plan = self._plan.decision, self._plan
         if decision is None:
-            return "no planned look has decided" if plan.looks else None
+            return "no planned look reached a verdict" if plan.looks else None
         spared = f"{count(len(plan.cells) - self._needed, 'run')} fewer than the maximum"
         at = f"the planned look at {count(decision['runs'], 'run')} per side"
         return f"decided at {at}, with {spared}: {decision['why']}"
@@ -487,7 +487,7 @@ class Job:
             self._on_progress(self.progress)
         except Exception as error:  # noqa: BLE001 -- a view that fails must not end the job
             self._on_progress = None
-            self._engine.report(f"on_progress raised {type(error).__name__}: {error}; it is off")
+            self._engine.report(f"on_progress raised {type(error).__name__}: {error}; now off")
 
 
 def _say_error(error: BaseException) -> str:
@@ -530,7 +530,7 @@ def watch(job: Job, console: Console | None = None) -> Progress:
 
 def render_html(progress: Progress) -> str:
     """The job at one moment, as HTML."""
-    bar = f"<progress max='1' value='{progress.share:.4f}' aria-label='runs that have ended'>"
+    bar = f"<progress max='1' value='{progress.share:.4f}' aria-label='finished runs'>"
     inside = "".join(block.html() for block in _progress_blocks(progress))
     return frame_html(f"{bar}</progress>{inside}", "progress {display:block;width:100%}")
 

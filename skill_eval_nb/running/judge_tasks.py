@@ -111,7 +111,7 @@ def read_existing(folder: Path) -> ExistingGrades:
         return ExistingGrades(judgings, None)
     useless = not grading.expectations and not grading.rubric_scores
     if useless and any(fault.severity == "error" for fault in faults):
-        reason = f"{found.name} is not a grading of this run alone; it was left as it is"
+        reason = f"{found.name} is not a grading of this run only; it was left unchanged"
         return ExistingGrades(judgings, grading, keep=reason)
     if not judgings:
         return ExistingGrades({1: _as_judging(grading)}, grading, preserve=1)
@@ -124,7 +124,7 @@ def _numbered_judgings(folder: Path) -> list[tuple[int, Judging]]:
         judging, _ = _read_needed(path, Judging, folder.parent)
         number = int(path.stem) if path.stem.isdecimal() else judging.judging
         if number is None:
-            raise UnreadableGrading(f"{path} has no number: call it 1.json, 2.json, …")
+            raise UnreadableGrading(f"{path} has no number in its name: call it 1.json, 2.json, …")
         found.append((number, judging))
     return sorted(found, key=lambda pair: pair[0])
 
@@ -369,7 +369,7 @@ def why_not_shown(run: StoredRun) -> str | None:
         )
     timing = document(run.folder / "timing.json", Timing)
     if timing is not None and timing.status == "errored":
-        reason = timing.reason or "no reason was noted"
+        reason = timing.reason or "no reason was recorded"
         if not reason.startswith("judge:"):
             return f"the run is errored ({reason})"
     if run.outputs is None:

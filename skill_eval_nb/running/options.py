@@ -53,7 +53,7 @@ def read_all(
     given = folder_beside(root, workspace)
     home = Path(os.path.realpath(given))
     if home.is_symlink():
-        raise refuse(f"workspace {given} is a link that leads in a circle")
+        raise refuse(f"workspace {given} is a link to itself")
     if home.exists() and not home.is_dir():
         faults.append(f"workspace {given} is a file; it must be a folder, or not exist yet")
     if home == root:
@@ -112,7 +112,7 @@ def _misnaming_fault(name: str) -> str | None:
     if _NAME.fullmatch(name) and not other:
         return None
     return (
-        f"configuration {name!r} names a folder: it must begin with a letter or digit, have only "
+        f"configuration {name!r} names a folder: it must start with a letter or digit, have only "
         "letters, digits, `_`, `-` and `.`, and not be the name of another folder of a workspace"
     )
 
@@ -131,7 +131,7 @@ def evals_of(
         if name not in known
     ]
     if not wanted:
-        faults.append("evals_only names no eval; leave it out for all of them")
+        faults.append("evals_only is empty; leave it out to run all evals")
     ids = {known[name].id for name in wanted if name in known}
     return tuple(eval_ for eval_ in suite.evals if eval_.id in ids)
 
@@ -162,7 +162,7 @@ def figures(
     faults += find_number_faults(least | {"judgings": (judgings, 0)}, budget_usd)
     for name, amount in {"limits.usd": limits.usd, "limits.seconds": limits.seconds}.items():
         if amount is not None and not (is_amount(amount) and amount):
-            faults.append(f"{name} is {amount!r}; it is a number above 0")
+            faults.append(f"{name} is {amount!r}; it must be a number above 0")
 
 
 def price_table(prices: Prices | str | os.PathLike[str] | None, faults: list[str]) -> Prices | None:
@@ -181,7 +181,7 @@ def executor_of(
 ) -> Executor | None:
     """The executor, made if it is given by its name, if it can run here."""
     if sandbox not in ("bubblewrap", "none"):
-        faults.append(f'sandbox is {sandbox!r}; it is "bubblewrap" or "none"')
+        faults.append(f'sandbox is {sandbox!r}; it must be "bubblewrap" or "none"')
         sandbox = "bubblewrap"
     runner = given
     if isinstance(runner, str):
@@ -191,7 +191,7 @@ def executor_of(
             faults.append(str(error))
             return None
     elif options:
-        faults.append("executor_options are for an executor given by its name; leave them out")
+        faults.append("executor_options need an executor given by name; leave them out")
     if not isinstance(runner, Executor):
         faults.append(f"{runner!r} is not an executor: it lacks `name`, `why_not` or `execute`")
         return None
@@ -211,7 +211,7 @@ def worker_of(
     if not given and stand_in is not None:
         return EXECUTOR
     if not given and runner is not None:
-        faults.append(f"{name} is not given: executor `{runner.name}` needs the name of a model")
+        faults.append(f"{name} is not given, but executor `{runner.name}` needs a model")
     return given or None
 
 
@@ -242,7 +242,7 @@ def give_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
 def _skill_advice(plan: Spec) -> Iterator[str]:
     offered = {side.name: side.skill for side in plan.sides}
     if len(offered) == 1:
-        yield "one configuration only: there is no baseline, so there is no delta"
+        yield "only one configuration: without a baseline there is no delta"
     seen: dict[str | None, str] = {}
     for name, skill in offered.items():
         digest = skill.digest if skill is not None else None
@@ -252,13 +252,13 @@ def _skill_advice(plan: Spec) -> Iterator[str]:
         seen.setdefault(digest, name)
     stated, name = plan.suite.skill_name, plan.skill_name
     if stated is not None and any(offered.values()) and stated != name:
-        yield f"the evals are for skill `{stated}`, and the skill's own name is `{name}`"
+        yield f"the evals are for skill `{stated}`, but this skill is called `{name}`"
 
 
 def _grading_advice(plan: Spec) -> Iterator[str]:
     nothing = [eval_.name for eval_ in plan.evals if not (eval_.checks or eval_.has_judged)]
     if nothing:
-        yield f"there is nothing to grade in {some(nothing, 4)}: no expectation, no rubric"
+        yield f"nothing to grade in {some(nothing, 4)}: no expectations, no rubric"
     judged = [eval_.name for eval_ in plan.evals if eval_.has_judged]
     if judged and not plan.judgings:
         yield f"judgings=0: nothing is judged, though {some(judged, 4)} could be"
@@ -269,8 +269,8 @@ def _grading_advice(plan: Spec) -> Iterator[str]:
     ]
     if scripts and not plan.allow_scripts:
         yield (
-            f"custom_script expectations of {some(scripts, 4)} are not scored: they run, in the "
-            "sandbox, with allow_scripts=True"
+            f"custom_script expectations of {some(scripts, 4)} are not scored: run them in "
+            "the sandbox with allow_scripts=True"
         )
 
 
@@ -294,14 +294,14 @@ def _money_advice(plan: Spec, usd: Span | None) -> Iterator[str]:
         yield from (plan.prices.unknown(model) for model in unknown)
     if plan.budget_usd is None:
         if usd is None or usd.high > 0:
-            yield "no budget is set: nothing but the limits of each run holds the cost"
+            yield "no budget is set: only the limits per run cap the cost"
         return
     cap, left = plan.limits.usd, max(plan.budget_usd - plan.spent_usd, 0.0)
     named = f"the ${left:,.2f} that is left of the budget"
     if cap is not None and left < cap and any(run.missing.execute for run in plan.todo):
         yield (
-            f"{named} is below the ${cap:,.2f} that one run may cost, so no run can be launched: "
-            "raise budget_usd, or lower what a run may cost with limits=Limits(usd=…)"
+            f"{named} is below the ${cap:,.2f} that one run may cost, so no run can start: "
+            "raise budget_usd, or lower the cap per run with limits=Limits(usd=…)"
         )
     elif usd is not None and left < usd.high:
         yield (

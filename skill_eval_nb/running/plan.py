@@ -38,7 +38,7 @@ from .spec import Run, Spec, choose_iteration, make_cells, mark_plan
 if TYPE_CHECKING:
     from .job import Job, Progress
 
-HEADS = ("part", "how many", "calls", "tokens", "US dollars")
+HEADS = ("part", "number", "calls", "tokens", "US dollars")
 
 FIRST = 6
 """This many runs of the order are shown; the rest are only counted."""
@@ -73,26 +73,26 @@ def _setting_rows(plan: Spec) -> Iterator[tuple[str, str]]:
     yield "evals", f"{some([eval_.name for eval_ in plan.evals], 8)} of {plan.suite.path}"
     if plan.looks:
         decision = plan.decision
-        ends = f"decided at {decision['runs']}" if decision else "the job ends where one decides"
-        yield "looks", f"at {some(plan.looks, 9)} runs a side; {ends}"
+        ends = f"decided at {decision['runs']}" if decision else "the job ends when one decides"
+        yield "looks", f"at {some(plan.looks, 9)} runs per side; {ends}"
     yield "executor", f"{plan.executor.name}, model {plan.executor_model}"
     yield "judge", _judge_text(plan)
     limits = plan.limits
     money = f", {dollars(limits.usd)}" if limits.usd is not None else ""
     times = f"{count(limits.turns, 'turn')}, {limits.seconds:,.0f} s"
-    yield "limits of a run", f"{times}, {limits.output_tokens:,} tokens an answer{money}"
-    yield "sandbox", "none: commands are not kept in" if plan.sandbox == "none" else plan.sandbox
+    yield "limits per run", f"{times}, {limits.output_tokens:,} tokens per answer{money}"
+    yield "sandbox", "none: commands are not confined" if plan.sandbox == "none" else plan.sandbox
     limit = "none" if plan.budget_usd is None else dollars(plan.budget_usd)
     yield "budget", f"{limit}; {dollars(spent)} is spent" if (spent := plan.spent_usd) else limit
-    yield "at a time", f"{count(plan.concurrency, 'step')}, order by seed {plan.seed}"
+    yield "concurrency", f"{count(plan.concurrency, 'step')}, order by seed {plan.seed}"
 
 
 def _judge_text(plan: Spec) -> str:
     if plan.judge is None:
         return "none"
     ways = [
-        "a call a dimension" if plan.judge_per_dimension else "all dimensions in one call",
-        *(["by message batches, at half the price"] if plan.judge_batch else []),
+        "one call per dimension" if plan.judge_per_dimension else "all dimensions in one call",
+        *(["with message batches, at half the price"] if plan.judge_batch else []),
         "skipped where the gate fails" if plan.gate else "whether the gate fails or not",
     ]
     return f"model {plan.judge.model}, {', '.join(ways)}"
@@ -101,7 +101,7 @@ def _judge_text(plan: Spec) -> str:
 def _estimate_rows(whole: Estimate) -> Iterator[tuple[str, str, str, str, str]]:
     parts = [part for part in whole.parts if part.number]
     if len(parts) > 1:
-        parts.append(CostPart("together", 0, whole.calls, whole.tokens, whole.usd))
+        parts.append(CostPart("total", 0, whole.calls, whole.tokens, whole.usd))
     for part in parts:
         noun = "judging" if part.what == "judging" else "run"
         number = count(part.number, noun) if part.number else ""
@@ -178,12 +178,12 @@ class Plan(Spec, Shown):
         yield Cards(counts)
         yield Text(_plan_size(self, todo))
         marked = [(Mark("warning", "look"), warning) for warning in self.warnings]
-        yield Table(("", ""), marked, "Look at this before starting")
-        yield Pairs(tuple(_setting_rows(self)), "What is run")
+        yield Table(("", ""), marked, "Check before starting")
+        yield Pairs(tuple(_setting_rows(self)), "Details")
         if estimate := tuple(_estimate_rows(whole)):
             yield Table(HEADS, estimate, "Estimate, low to high", right=HEADS[1:])
         else:
-            yield Text("nothing is missing that costs money.", "Estimate:")
+            yield Text("nothing that is missing costs money.", "Estimate:")
         yield Items(whole.assumptions, soft=True)
         first = (run.cell for run in todo[:FIRST])
         order = tuple(
@@ -191,7 +191,7 @@ class Plan(Spec, Shown):
             for cell in first
         )
         yield Items(order, "Order", numbered=True, more=max(len(todo) - FIRST, 0))
-        last = "plan.start() begins; nothing is spent before" if todo else "everything is done"
+        last = "plan.start() starts it; nothing is spent before" if todo else "everything is done"
         yield Text(last)
 
     def summary(self) -> str:
@@ -284,7 +284,7 @@ def plan_runs(
     judge = judge_of(judge_model, suite, stand_in)
     if judge is None and judged and runner is not None:
         faults.append(
-            "judge_model is not given, and the suite states none: name a model, another one than "
+            "judge_model is not given, and the suite states none: name a model other than "
             "the executor's, or set judgings=0"
         )
     if table is not None:
@@ -348,7 +348,7 @@ def _find_planned_looks(
     if looks and looks != begun and read_settings(iteration).asked:
         how = f"with looks at {some(begun, 9)}" if begun else "without looks"
         raise refuse(
-            f"{iteration.name} was begun {how}, and looks are planned before the first run: leave "
-            "`looks` out to go on with it, or give `iteration` the next number"
+            f"{iteration.name} was started {how}, and looks are planned before the first run: "
+            "leave `looks` out to continue it, or give `iteration` the next number"
         )
     return looks or (begun if runs is None else ())

@@ -102,7 +102,7 @@ async def do_in_pool(pool: Pool, order: Order, step: Launched, ledger: Ledger) -
         future = pool.submit(call)
     except RuntimeError as error:
         raise JobFailed(
-            f"the pool takes no more work: {error}. Start the plan again with a new pool"
+            f"the pool accepts no more work: {error}. Start the plan again with a new pool"
         ) from error
     try:
         ended, meter = await asyncio.wrap_future(future)

@@ -69,12 +69,12 @@ def find_number_faults(
      'budget_usd is -1.0; it is a number of at least 0']
     """
     faults = [
-        f"{name} is {value!r}; it is a whole number of at least {least}"
+        f"{name} is {value!r}; it must be a whole number of at least {least}"
         for name, (value, least) in counts.items()
         if value is not None and (type(value) is not int or value < least)
     ]
     if budget_usd is not None and not is_amount(budget_usd):
-        faults.append(f"budget_usd is {budget_usd!r}; it is a number of at least 0")
+        faults.append(f"budget_usd is {budget_usd!r}; it must be a number of at least 0")
     return faults
 
 

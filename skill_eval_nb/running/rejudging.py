@@ -83,7 +83,7 @@ def under_way(path: Path) -> Begun | None:
     try:
         state = msgspec.json.decode(read_bytes(path), type=Begun)
     except msgspec.DecodeError as error:
-        raise refuse(f"{path} is not what was written there; look at it ({error})") from error
+        raise refuse(f"{path} was changed since it was written; check it ({error})") from error
     if not state.ids:
         raise refuse(
             f"a batch may have been submitted, and was interrupted before its id was kept in "
@@ -263,7 +263,7 @@ async def _judge_run(client: Client, job: Rejudging, work: JudgeTask) -> None:
 
 
 RESUMED = (
-    "An earlier call had not finished: only what was missing was judged. Call again to add new "
+    "An earlier call was unfinished, so only what was missing was judged. Call again to add new "
     "judgings."
 )
 
@@ -312,7 +312,7 @@ def judge_again(
         concurrency: how many runs to judge at a time.
         progress: called after each judging.
         evals: the suite, if it is elsewhere.
-        stop: once set, calls in flight are cancelled; what was written stays.
+        stop: once set, calls in flight are cancelled; what was written is kept.
         dry_run: no model is asked and nothing is written; `n_missing` is the number of judgings
             to make, `worst_usd` the most they can cost, and `estimate` what they may come to.
 

@@ -69,7 +69,7 @@ def contents(root: Path, apart: Iterable[Path] = ()) -> Contents:
         elif not path.is_file():
             found.left_out.append(inside)  # a socket, a pipe: nothing that could be copied
         elif not os.access(path, os.R_OK):
-            found.faults.append(f"{path} cannot be read; a skill is copied whole")
+            found.faults.append(f"{path} cannot be read; a skill is copied as a whole")
         else:
             found.files.append(inside)
     return found
@@ -100,7 +100,7 @@ def _walk(root: Path, folder: Path, excluded: set[Path], found: Contents) -> Ite
         paths = sorted(folder.iterdir())
     except OSError as error:
         found.faults.append(
-            f"{folder} cannot be listed ({error.strerror}); a skill is copied whole"
+            f"{folder} cannot be listed ({error.strerror}); a skill is copied as a whole"
         )
         return
     for path in paths:
@@ -255,7 +255,7 @@ def stage(
     if copied != source.digest:
         raise refuse(
             f"{target} is not a copy of the skill at {source.folder}: one of the two has changed. "
-            "Delete the copy if nothing was run with it, else plan again"
+            "Delete the copy if nothing was run with it; otherwise plan again"
         )
     return Skill(source.name, source.description, target)
 

@@ -536,9 +536,9 @@ def choose_iteration(
     if wanted is not None:
         if wanted in there and (others := _say_others(there[wanted], mine)) is not None:
             raise refuse(
-                f"iteration-{wanted} is there, but {others}; leave `iteration` out for the next"
+                f"iteration-{wanted} exists, but {others}; leave `iteration` out for the next one"
             )
-        return wanted, "continued" if wanted in there else "as asked for"
+        return wanted, "continued" if wanted in there else "as requested"
     for number in sorted(there, reverse=True):
         if read_planned(there[number]) and _say_others(there[number], mine) is None:
             return number, "continued: skill, evals, models, executor, limits and seed are the same"
@@ -546,7 +546,7 @@ def choose_iteration(
         return 1, "the first"
     last = max(there)
     if _say_others(there[last], mine) is None:
-        return last, "empty so far"
+        return last, "still empty"
     return last + 1, f"new: in iteration-{last} {_say_others(there[last], mine)}"
 
 
@@ -562,9 +562,9 @@ def _say_others(iteration: Path, mine: Fingerprint) -> str | None:
     """How an iteration differs from a plan; None if the plan continues it."""
     found = read_planned(iteration)
     if not iteration.is_dir():
-        return "nothing can be kept, as it is not a folder"
+        return "it is not a folder"
     if not found:
-        return "there is no journal of a plan" if any(iteration.iterdir()) else None
+        return "it has no journal of a plan" if any(iteration.iterdir()) else None
     for other in found:
         if differs := mine.differences(other):
             return (

@@ -310,7 +310,7 @@ def grade_stored(
             "judge_again judges stored outputs with one"
         )
     if near < 0:
-        raise refuse(f"near is {near}: a number of lines, 0 or more")
+        raise refuse(f"near is {near}: it must be a number of lines, 0 or more")
     problems = Problems()
     checked = []
     for run in stored_runs(path, evals=evals, problems=problems):
@@ -341,7 +341,7 @@ def _find_outputs(run: StoredRun, problems: Problems) -> Path | None:
     if run.transcript is not None and all(check.type in OF_TRANSCRIPT for check in wanted):
         outputs = outputs or run.folder / "outputs"  # no check reads it
     if run.eval is None:
-        what = "no-definition", "nothing defines its eval; give the suite as `evals`"
+        what = "no-definition", "its eval is not defined; give the suite as `evals`"
     elif not wanted:
         what = "nothing-to-check", "its eval has no structural checks"
     elif outputs is None:
@@ -368,7 +368,7 @@ def _settle_structural(
         if not differs:
             return "same"
         if not force:
-            change = f"checking gives something else: {some(differs, 5)}; force=True replaces it"
+            change = f"checking now gives: {some(differs, 5)}; force=True replaces it"
             problems.add("warning", "differs", str(file), f"kept, though {change}")
             return "kept"
     try:

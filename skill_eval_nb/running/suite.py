@@ -325,7 +325,7 @@ def _ids_of(evals: Sequence[Eval], faults: list[str]) -> list[str]:
         ids.append(stated or str(place))
         if ids.index(ids[-1]) != place - 1:
             first = ids.index(ids[-1]) + 1
-            faults.append(f"evals {first} and {place} have the same id, {ids[-1]}: renumber them")
+            faults.append(f"evals {first} and {place} share the id {ids[-1]}: renumber them")
     return ids
 
 

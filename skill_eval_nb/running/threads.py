@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Stopped(RuntimeError):
-    """The user asked to stop; what was written stays."""
+    """The user asked to stop; what was written is kept."""
 
 
 def is_exiting() -> bool:
@@ -76,7 +76,7 @@ def in_thread(work: Coroutine[Any, Any, T], stop: threading.Event | None = None,
 
 def _check_stop(stop: threading.Event | None) -> None:
     if stop is not None and stop.is_set():
-        raise Stopped("it was stopped; what was written stays")
+        raise Stopped("it was stopped; what was written is kept")
 
 
 async def run_several(work: Iterable[Coroutine[Any, Any, None]], at_a_time: int) -> None:

@@ -380,9 +380,9 @@ def _match_human_scores(human: Any, judged: pl.DataFrame) -> tuple[pl.DataFrame,
     named = scores.select(*on, pl.col("judge_model").fill_null(SOMEBODY).alias("judge"), "score")
     matched = outputs.join(named, on=on, nulls_equal=True)
     if matched.is_empty():
-        example = f"A judged one has {_first_row(outputs, on)}." if len(outputs) else ""
+        example = f"A judged run has {_first_row(outputs, on)}." if len(outputs) else ""
         raise ValueError(
-            f"No row of `human` is of a judged run: there is none with {_first_row(named, on)}. "
+            f"No row of `human` matches a judged run: there is none with {_first_row(named, on)}. "
             f"{example or 'No run was judged.'}"
         )
     return matched.sort("output", "judge", "score"), scores.height - matched.height
@@ -421,25 +421,25 @@ def describe_doubts(found: Row, raters: Raters) -> str | None:
     most, share = values[counts.argmax()], counts.max() / counts.sum()
     off = int(((raters.scores < SCORES[0]) | (raters.scores > SCORES[-1])).sum())
     if not found["n_repeated"]:
-        notes.append("No output was scored twice: judge again to see how far the scores hold.")
+        notes.append("No output was scored twice: judge again to see how reliable the scores are.")
     elif len(values) == 1:
         notes.append(f"All scores are {most:g}: without spread there is no alpha, ICC or kappa.")
     else:
         if share > CROWDED:
             notes.append(
-                f"{share:.0%} of the scores are {most:g}: alpha, ICC and kappa are low then "
-                "however often the scores agree; look at exact agreement and AC2."
+                f"{share:.0%} of the scores are {most:g}: alpha, ICC and kappa are then low "
+                "however often the scores agree; use exact agreement and AC2."
             )
         if found["icc_a1"] is None:
             notes.append("The outputs are too few or too alike for an ICC.")
         if found["n_repeated"] < FEW:
             notes.append(f"With {found['n_repeated']} outputs the coefficients are rough guesses.")
     if off:
-        notes.append(f"{off:,} of the scores lie outside {SCORES[0]}–{SCORES[-1]}.")
+        notes.append(f"Scores outside {SCORES[0]}–{SCORES[-1]}: {off:,}.")
     if raters.two and found["n_repeated"] and found["low"] is None:
-        notes.append("The difference has no interval: it takes two evals on which it is not alike.")
+        notes.append("The difference has no interval: that takes two evals with different values.")
     if raters.stray:
-        notes.append(f"{raters.stray:,} of the human scores are of no judged run.")
+        notes.append(f"Human scores that match no judged run: {raters.stray:,}.")
     return " ".join(notes) or None
 
 
@@ -468,7 +468,7 @@ def trust_judges(ws: Any, level: float) -> list[dict[str, Any]]:
             share = right / of.height if of.height else None
             row |= {rate: share, f"{rate}_low": low, f"{rate}_high": high}
         more = count(own.height - n, "label")
-        note = f"{more} left out: of checks not drawn at random." if own.height > n else None
+        note = f"{more} left out: checks not drawn at random." if own.height > n else None
         rows.append(row | {"note": note})
     return rows
 

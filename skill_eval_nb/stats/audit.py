@@ -326,7 +326,7 @@ def _candidate_causes(
     sides = values.group_by(ITERATION).agg(pl.col("configuration").n_unique().alias("sides"))
     alone = delta.join(sides.filter(sides=1), on=ITERATION, how="semi", nulls_equal=True)
     yield "no run of a baseline", alone
-    yield "sign of the delta turned", delta.filter(_agrees(value + recomputed, "half"))
+    yield "sign of the delta reversed", delta.filter(_agrees(value + recomputed, "half"))
     yield from _find_zeros(off, values)
     for cause, figures in misreadings(values):
         yield cause, compare_stated(off.select(stated.columns), figures).filter("agrees")

@@ -183,7 +183,7 @@ def leave_out(paired: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     other = pl.col("n").is_not_null() & pl.col("metric").is_in(CHECKED)
     comparison = [*GROUP, *SIDES, "metric"]
     lost = other & (pl.col("estimate").is_not_null() & ~other).any().over(comparison)
-    why = pl.format("graded on other checks ({} and {})", "n", "n_baseline")
+    why = pl.format("graded on different checks ({} and {})", "n", "n_baseline")
     return mark_unpaired(flagged, lost, why).drop("n", "n_baseline")
 
 
@@ -298,14 +298,14 @@ def correct_by_labels(data: Any, values: pl.DataFrame) -> tuple[pl.DataFrame, pl
     import polars as pl
 
     if is_table(data) or set(values["metric"]) - {"pass_rate"}:
-        raise ValueError("`corrected` is of the pass rate of a Workspace: labels are of checks.")
+        raise ValueError("`corrected` takes the pass rate of a Workspace: labels are about checks.")
     checks = find_judged_checks(data)
     if not checks["sampled"].any():
         some = checks["label"].count()
-        why = f"The {count(some, 'label')} here are of checks not drawn at random." if some else ""
+        why = f"No labelled check was drawn at random ({count(some, 'label')})." if some else ""
         raise ValueError(
-            f"Nothing tells how far the judge is off. {why or 'No check has a human label.'} "
-            f'`sen.review(ws, "checks")` asks for some: {LEAST} for each side of an eval.'
+            f"The judge's error is unknown. {why or 'No check has a human label.'} "
+            f'Label some with `sen.review(ws, "checks")`: {LEAST} for each side of an eval.'
         )
     off = pl.when("sampled").then(pl.col("label").cast(pl.Int64) - pl.col("passed").cast(pl.Int64))
     own = checks.group_by(RUN).agg(
@@ -340,8 +340,8 @@ def state_labels(found: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
 
     if not found["n_evals"].sum():
         raise ValueError(
-            f"Too little is labelled: no eval has {LEAST} labels of checks drawn at random on both "
-            'of its sides. `sen.review(ws, "checks")` asks for them in turn.'
+            f"Too few labels: no eval has {LEAST} labels of checks drawn at random on both "
+            'sides. Add some with `sen.review(ws, "checks")`.'
         )
     reasons = []
     for row in found.to_dicts():
@@ -358,6 +358,6 @@ def state_labels(found: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
             f"{who} {with_sign(100 * off)} pp ({count(n, 'label')})" for who, off, n in sides.rows()
         ]
         said = ", ".join(texts) or "no eval has enough of them"
-        reasons.append(f"{row['reason']} Corrected by a human's labels: {said}.")
+        reasons.append(f"{row['reason']} Corrected with human labels: {said}.")
     rest_on_the_judge = [pl.lit(None, found.schema[name]).alias(name) for name in BESIDE]
     return found.with_columns(*rest_on_the_judge, reason=pl.Series(reasons, dtype=pl.String))

@@ -435,7 +435,7 @@ class Interaction(NamedTuple):
         """The answer and what it rests on."""
         differs = f"effect differs between {self.of}"
         if self.p is None:
-            return f"Whether the {differs} cannot be told: {self.lacks}."
+            return f"It is unknown whether the {differs}: {self.lacks}."
         rests = f"{WHERE[self.scope]} ({count(self.n_evals, 'eval')} each), p {format_p(self.p)}"
         begins = "The" if self.differs else "It is unclear whether the"
         return f"{begins} {differs} on {rests}."
@@ -465,9 +465,9 @@ def find_interaction(
     found = Interaction(scope, level, of, models, left_out, len(evals), means)
     if len(models) < 2:
         only = some(map(clip, models)) or "none"
-        return found._replace(lacks=f"it takes two with both sides, and there is {only}")
+        return found._replace(lacks=f"this takes two with both sides; there is {only}")
     if not len(evals):
-        return found._replace(lacks="no eval has both sides with each of them")
+        return found._replace(lacks="no eval has both sides with all of them")
     if scope == "suite":
         of_each = {name: list(map(cells_of, sides)) for name, sides in runs.items()}
         noises = {name: run_noise(*sides) for name, sides in of_each.items()}
@@ -476,7 +476,7 @@ def find_interaction(
             return found._replace(p=welch_p(means, list(filter(None, noises.values()))))
         if all(side.has_repeats for sides in of_each.values() for side in sides):
             return found._replace(lacks=f"no run noise was seen with {some(silent)}")
-        return found._replace(lacks="it takes two runs of an eval on either side with each of them")
+        return found._replace(lacks="this takes two runs of an eval per side with each of them")
     if "family" in evals.columns:
         members = members_of(evals["family"].to_list())
         effects = np.array([effects[own].sum(axis=0) for own in members])
@@ -484,7 +484,7 @@ def find_interaction(
     moved, least = int((abs(apart) > TINY).any(axis=1).sum()), fewest_moved(level)
     if moved < least:
         units = "families" if "family" in evals.columns else "evals"
-        lacks = f"it takes {least} {units} on which they differ, and there are {moved}"
+        lacks = f"they must differ on {least} {units}, and they differ on {moved}"
         return found._replace(lacks=lacks)
     each = flip_jointly(apart)
     return found._replace(p=min(each), deviations=each, mains=flip_jointly(effects))

@@ -58,7 +58,7 @@ SETTLED = ("low", "high", "p", "p_adjusted")
 
 
 VERDICTS = ("verdict", "verdict_with_errors")
-OF_STAND_IN = "The stand-in made this, and it is not a model: there is no verdict."
+OF_STAND_IN = "No verdict: these runs come from the stand-in, which is not a model."
 """What the reason of its figures begins with."""
 OFFLINE = (
     "The stand-in is not a model: it works offline, by rules and a seed. These figures show what a "
@@ -105,7 +105,7 @@ def drop_gated(paired: pl.DataFrame, runs: pl.DataFrame, keys: Sequence[str]) ->
     rubric = pl.col("metric").is_in([name for name in both["metric"].unique() if is_gated(name)])
     unequal = _took_unequal_parts(taken, of, pl.min_horizontal(of))
     parts = [part for three in zip(*counts, SIDES, strict=True) for part in three]
-    why = pl.format("the gate took {} of {} runs of {} and {} of {} of {}", *parts)
+    why = pl.format("the gate stopped {} of {} runs of {} and {} of {} of {}", *parts)
     lost = rubric & unequal & (pl.sum_horizontal(counts[0]) > 0)
     return mark_unpaired(both, lost, why).drop(*counts[0], *counts[1])
 
@@ -189,7 +189,7 @@ def name_errors(of: Compared) -> str | None:
     if not any(lost) or lost[0] * whole[1] == lost[1] * whole[0]:
         return None
     errors = [f"{count(n, 'run')} of {who}" for n, who in zip(lost, of.names, strict=True) if n]
-    return f"Errored, and so in no figure here: {' and '.join(errors)}."
+    return f"Left out because they errored: {' and '.join(errors)}."
 
 
 def name_judges(of: Compared) -> str | None:
@@ -197,9 +197,9 @@ def name_judges(of: Compared) -> str | None:
     judges = of.stated_by_side("judge_model")
     if not is_judged(of.row["metric"]) or not all(judges) or judges[0] == judges[1]:
         return None
-    claim = " before anything is claimed" if have_no_judge_in_common(of) else ""
+    claim = " before claiming anything" if have_no_judge_in_common(of) else ""
     who = _say_models(of.names, judges, "judged by")
-    return f"{who}: two yardsticks. Judge both sides by the same model{claim}."
+    return f"{who}: scores are not comparable. Judge both sides with one model{claim}."
 
 
 def have_no_judge_in_common(of: Compared) -> bool:
@@ -232,12 +232,12 @@ def name_checks(of: Compared) -> str | None:
         f"{in_quotes(row['eval_name'])} ({row['n']} and {row['n_baseline']})" for row in of.checks
     ]
     if of.known.asked.other_checks:
-        after = "They still count."
+        after = "These evals still count."
     elif have_no_checks_in_common(of):
         after = "No eval is left, so there is no verdict."
     else:
-        after = "These are left out."
-    return f"The sides were graded on other checks in {some(evals)}. {after}"
+        after = "These evals are left out."
+    return f"The sides were graded on different checks in {some(evals)}. {after}"
 
 
 def have_no_checks_in_common(of: Compared) -> bool:
@@ -256,8 +256,8 @@ def name_gate(of: Compared) -> str | None:
     parts = zip(gated, whole, of.names, strict=True)
     took = " and ".join(f"{taken} of {n} runs of {who}" for taken, n, who in parts)
     unequal = _took_unequal_parts(gated, whole, min(whole))
-    about = ": this is about the evals whose runs all passed it" if unequal else ""
-    return f"The gate took {took}, which were not judged{about}."
+    about = ": this covers only evals whose runs all passed it" if unequal else ""
+    return f"The gate stopped {took}, which were not judged{about}."
 
 
 def name_models(of: Compared) -> str | None:
@@ -267,10 +267,10 @@ def name_models(of: Compared) -> str | None:
         for name, did in (("executor_model", "run by"), ("harness", "run in"))
         if all(own := of.stated_by_side(name)) and max(map(len, own)) == 1 and own[0] != own[1]
     ]
-    return f"{'; '.join(parts)}: what differs is not the skill alone." if parts else None
+    return f"{'; '.join(parts)}: the skill is not the only difference." if parts else None
 
 
-SESSIONS = "Two iterations are two sessions, and what changed between them counts as the skill's"
+SESSIONS = "Anything else that changed between the iterations counts as the skill's effect"
 
 
 def name_sessions(of: Compared) -> str | None:
@@ -279,12 +279,12 @@ def name_sessions(of: Compared) -> str | None:
         return None
     who, other = of.row["iteration"], of.known.asked.subtracted_side
     if other is not None:
-        both = "what changed for both between the sessions is taken off"
-        return f"This is the change of {clip(who)} less that of {clip(other)}: {both}."
+        both = "what changed for both cancels out"
+        return f"This is the change of {clip(who)} minus that of {clip(other)}: {both}."
     baseline = of.known.baselines.get(of.suite)
     if baseline in (None, who):
         return f"{SESSIONS}."
-    return f'{SESSIONS}: `baseline="{baseline}"` takes off what changed without it, too.'
+    return f'{SESSIONS}: `baseline="{baseline}"` subtracts what also changed without it.'
 
 
 def name_days(of: Compared) -> str | None:
@@ -295,17 +295,17 @@ def name_days(of: Compared) -> str | None:
         who for who, side in zip(of.names, of.sides, strict=True) if side["when"] is not None
     ]
     if len(stamped) == 1:
-        return f"Only the runs of {stamped[0]} say when they were made."
+        return f"Only the runs of {stamped[0]} say when they ran."
     if not stamped:
         claims = not is_table(of.known.asked.data) and of.row["verdict"] in DECIDED
-        return "No run says when it was made: both sides may be of other days." if claims else None
+        return "No run says when it ran: the sides may be days apart." if claims else None
     days = abs(of.sides[0]["when"] - of.sides[1]["when"]) / DAY
     early, late = sorted(of.sides, key=lambda side: side["first"])
     hours = (late["first"] - early["last"]) / 3600
     if days <= APART and hours < BLOCK:
         return None
     apart = f"{days:.0f} days" if days > APART else f"{hours:.0f} hours"
-    return f"The sides were run {apart} apart: what changed in between counts as the skill's."
+    return f"The sides ran {apart} apart: what changed in between counts as the skill's effect."
 
 
 def name_judgings(of: Compared) -> str | None:
@@ -317,7 +317,7 @@ def name_judgings(of: Compared) -> str | None:
     if early[0][-1] >= late[0][0]:
         return None
     apart = f"All judgings of {early[1]} were made before those of {late[1]}"
-    return f"{apart}: a judge that changed meanwhile counts as the skill."
+    return f"{apart}: if the judge changed meanwhile, that counts as the skill's effect."
 
 
 def name_families(of: Compared) -> str | None:
@@ -334,8 +334,8 @@ def name_batches(of: Compared) -> str | None:
     if not batches:
         return None
     names = some(map(clip, batches))
-    one = 'in Python `pool="iteration"` gives one answer over all their evals'
-    return f"{names} have no eval in common, so each is answered alone; {one}."
+    one = 'in Python `pool="iteration"` gives one verdict over all their evals'
+    return f"{names} have no eval in common, so each has its own verdict; {one}."
 
 
 CONFOUNDS: tuple[Callable[[Compared], str | None], ...] = (
@@ -388,15 +388,15 @@ def describe_strata(
                 f"{clip(name)} {in_words(own, str(key[-1]), with_sign)}"
                 for name, own in zip(found.models, found.estimates, strict=True)
             )
-            sentences.append(f"The mean over {len(found.models)} models, each as much: {named}.")
+            sentences.append(f"Mean of {len(found.models)} models, equally weighted: {named}.")
             if min(found.estimates) < 0 < max(found.estimates):
-                sentences.append("Their signs are opposite: the mean holds for none of them.")
+                sentences.append("Their signs differ: the mean describes none of them.")
             if found.differs and found.p is not None:
                 differs = f"The effect differs between them (p {format_p(found.p)})"
-                sentences.append(f"{differs}: look at each model by itself.")
+                sentences.append(f"{differs}: look at each model separately.")
         if found.left_out:
             left_out = "; ".join(map(clip, found.left_out))
-            sentences.append(f"Without a pair, and so left out: {left_out}.")
+            sentences.append(f"Left out for lack of a pair: {left_out}.")
     return texts
 
 
@@ -434,7 +434,7 @@ def settle_verdict(
         word = None
     elif counted is not None and other != word and {word, other} & set(DECIDED):
         reason = (
-            f"Errors decide: without the runs that errored {lower_first(reason)} "
+            f"Without the runs that errored: {lower_first(reason)} "
             f"Counted as failures: {counted['reason']}"
         )
         word = ERRORS_DECIDE

@@ -105,9 +105,9 @@ def explain_class(row: Mapping[str, Any], level: float) -> str:
             return f"{seen}, {with_sign(row['estimate'])}: {p}."
         case "always passes" | "always fails":
             apart = "" if alone else ", which does not tell the sides apart"
-            return f"{seen}{apart}; that supports ‘{at_least(fewest_scored(row), level)}’."
+            return f"{seen}{apart}; so it holds {at_least(fewest_scored(row), level)}."
         case "depends on the eval":
-            return f"{seen}: always in some evals and never in others{'' if alone else ', alike'}."
+            return f"{seen}: always in some evals, never in others{'' if alone else ', alike'}."
         case "flaky":
             more = f" more than the two sides do ({p})" if p else ""
             return f"{seen}: runs of the same eval and configuration differ{more}."
@@ -155,12 +155,12 @@ def _explain_no_class(row: Mapping[str, Any], level: float, p: str) -> str:
     passed = row["n_passed"] + row["n_passed_baseline"]
     if passed in (0, scored + other):
         runs = repeats_needed(level) + 1
-        needed = f"{runs} runs" if alone else f"{math.ceil(runs / 2)} runs a side"
-        return f"it takes {needed} to say that it {'always' if passed else 'never'} does"
+        needed = f"{runs} runs" if alone else f"{math.ceil(runs / 2)} runs per side"
+        return f"it takes {needed} to say that it {'always' if passed else 'never'} passes"
     if alone:
-        return "too few runs of the same eval to tell chance from the eval"
+        return "too few runs per eval to tell chance from differences between evals"
     if not row["n_evals"]:
-        return "in no eval on both sides"
+        return "no eval has it scored on both sides"
     lean = with_sign(row["estimate"]) if row["estimate"] else "no difference"
     if row["least_p"] > 1 - level + TINY:
         return f"{lean}; even the clearest result of so few runs {say_luck(row['least_p'])}"

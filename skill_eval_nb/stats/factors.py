@@ -153,7 +153,7 @@ def _add_answer(
             if p is not None:
                 p = max(p, found.mains[at]) if joint else min(1.0, p * n)
         if row["verdict"] in ("helps", "hurts") and p is not None and p > 1 - found.level + TINY:
-            own = take_back(own, f"Not clear once {n} {found.of} are allowed for (p {format_p(p)})")
+            own = take_back(own, f"Not clear when corrected for {n} {found.of} (p {format_p(p)})")
         told.append({**own, "p_adjusted": p})
     return told
 
@@ -173,12 +173,12 @@ def _word_answer(
     differs, sentence = found.differs, found.sentence()
     silent = [clip(model_name(row)) for row in rows if row["verdict"] is None and better(metric)]
     if silent:
-        differs, sentence = None, f"There is no verdict with {some(silent)}. {sentence}"
+        differs, sentence = None, f"There is no verdict for {some(silent)}. {sentence}"
     elif differs is not None and differs != failed.differs:
         differs = None
-        sentence = f"Errors decide. {sentence} Counted as failures: {failed.sentence()}"
+        sentence = f"Errored runs decide this. {sentence} Counted as failures: {failed.sentence()}"
     sides = [facts.get((*map(row.get, GROUP), row[side]), {}) for row in rows for side in SIDES]
     judges = {tuple(side.get("own_judge_model", ())) for side in sides} - {()}
     if is_judged(metric) and len(judges) > 1:
-        sentence += f" Not all {found.of} had the same judges: that may be what differs."
+        sentence += f" Not all {found.of} had the same judges, which may explain the difference."
     return differs, sentence

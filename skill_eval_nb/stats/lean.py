@@ -201,7 +201,7 @@ DESIGN: tuple[str, ...]
 DESIGN = ("what", "difference", "n_evals", "n_runs", "new_runs", "price_usd", "seconds")
 """Fields of an addition that would decide: `runs` of these evals, `evals` of this kind, or `none`
 if no usual one does; for a difference `as seen`, or `half` of it; how many evals in all, runs of
-each on each side, new runs on both sides together; what these cost, and take one after the other.
+each on each side, new runs on both sides together; what these cost, and take one at a time.
 """
 
 
@@ -334,19 +334,19 @@ def word_designs(
     """The next step in a sentence, from what `find_designs` gives for these paired evals."""
     suite = scope == "suite"
     if not designs and suite:
-        return "Run each eval once more on each side: only repeats show how far runs scatter."
+        return "Run each eval once more on each side: only repeats show how much runs vary."
     if not designs:
         fewest = count(fewest_moved(level), "eval")
         return f"At least {fewest} that differ between the sides are needed."
     rates = {rate for both in evals for side in both for rate in side.rates}
     if rates <= {1.0} and evals[0][0].checks:
-        return "Every run on either side passed everything: only harder evals can tell more."
+        return "Every run on both sides passed everything: only harder evals can show a difference."
     if abs(math.fsum(one.mean - other.mean for one, other in evals)) < TINY:
         return ALIKE
     seen, half = designs
     if seen["what"] == "none":
-        most = f"runs (up to {MOST_RUNS} a side)" if suite else f"evals (up to {MOST_EVALS})"
-        return f"No usual number of {most}{TOO_SMALL}"
+        most = f"runs (up to {MOST_RUNS} per side)" if suite else f"evals (up to {MOST_EVALS})"
+        return f"No realistic number of {most}{TOO_SMALL}"
     runs = min(len(side.rates) for both in evals for side in both)
     of, there, unit = ("n_runs", runs, "run") if suite else ("n_evals", len(evals), "eval")
     more = seen[of] - there
@@ -354,21 +354,21 @@ def word_designs(
     costs += [f"about {dollars(seen['price_usd'])}"] if seen["price_usd"] else []
     if seen["seconds"]:
         step = 60 if seen["seconds"] > 600 else 1
-        costs += [f"about {duration(step * round(seen['seconds'] / step))} one after the other"]
-    after = "; no usual number would if" if half["what"] == "none" else ", also if"
+        costs += [f"about {duration(step * round(seen['seconds'] / step))} one at a time"]
+    after = "; no realistic number would if" if half["what"] == "none" else ", also if"
     if half["what"] != "none" and half[of] != seen[of]:
         after = f"; {half[of] - there:,} would if"
     return (
-        f"{count(more, f'more {unit}')}{' of each eval a side' if suite else ''} "
-        f"({', '.join(costs)}) would decide it in most cases{after} the difference is half of this."
+        f"{count(more, f'more {unit}')}{' per eval and side' if suite else ''} "
+        f"({', '.join(costs)}) would settle it in most cases{after} the difference is half of this."
     )
 
 
 ALIKE = (
-    "On average the sides came out alike, so no number of runs or evals can be named: see whether "
+    "On average the sides came out the same, so no number of runs or evals helps: check whether "
     "these evals can show a difference."
 )
-ERRORS_FIRST = "Run those again that errored: they decide."
+ERRORS_FIRST = "Rerun the runs that errored: they decide the verdict."
 
 
 class Additions:

@@ -66,7 +66,7 @@ def check_looks(looks: Looks, n_evals: int, level: float = 0.95) -> None:
     whole = all(isinstance(runs, int) and not isinstance(runs, bool) for runs in looks)
     if not whole or len(looks) < 2 or looks[0] < 1 or sorted(set(looks)) != list(looks):
         raise ValueError(
-            f"looks is {looks!r}; it is two or more growing numbers of runs, as in (2, 4, 6, 10)"
+            f"looks is {looks!r}; it must be two or more increasing numbers, such as (2, 4, 6, 10)"
         )
     alpha = least = 0.0
     for runs, own in zip(looks[:-1], spend_alpha(looks, level), strict=False):
@@ -76,9 +76,9 @@ def check_looks(looks: Looks, n_evals: int, level: float = 0.95) -> None:
             return
     raise ValueError(
         f"no look before the last can decide anything: of {count(n_evals, 'eval')} with "
-        f"{count(looks[-2], 'run')} a side the smallest p is {format_figure(least)}, and "
-        f"{format_figure(alpha)} is asked for. Take later looks or more evals, or plan `runs` "
-        "without looks"
+        f"{count(looks[-2], 'run')} per side the least p is {format_figure(least)}, and "
+        f"{format_figure(alpha)} is required. Plan later looks or more evals, or give `runs` and "
+        "no looks"
     )
 
 
@@ -133,10 +133,10 @@ def take_looks(data: Any, looks: Looks, level: float, answer: Answer) -> pl.Data
                 continue
             decides, ends = row["verdict"] in DECIDED, runs == looks[-1]
             if decides:
-                decided[key] = f"Decided at {count(runs, 'run')} a side."
+                decided[key] = f"Decided at {count(runs, 'run')} per side."
             elif row["verdict"] in TOO_FEW and not ends:
                 passed_on[key] = alpha
-                row["reason"] += " What this look has of alpha goes to the next."
+                row["reason"] += " The alpha of this look passes to the next."
             said = (runs, alpha, decides, decides or ends)
             rows.append(row | dict(zip(own, said, strict=True)))
     found = pl.DataFrame(rows, types)
@@ -158,7 +158,7 @@ def take_first_runs(data: Any, runs: int) -> tuple[Any, Callable[[Row], str]]:
     def name_lacking(row: Row) -> str:
         keys = ((*(row[name] for name in GROUP), row[side]) for side in SIDES)
         lacks = [key[-1] for key in keys if key in few]
-        return f"Not reached: an eval has no {runs} runs of {' or '.join(lacks)}." if lacks else ""
+        return f"Not reached: an eval lacks {runs} runs of {' or '.join(lacks)}." if lacks else ""
 
     def keep_first(frame: pl.DataFrame) -> pl.DataFrame:
         is_of_runs = set(RUN) <= set(frame.columns)
@@ -208,11 +208,11 @@ def _settle_row(row: Row, at_it: str | None, look: Row | None) -> Row:
     """The row of the look that counts; without a verdict while a later look is still to come."""
     when = None if at_it is None else f"the job ends ({at_it})"
     if look is not None:
-        when = f"the planned look at {count(look['look'], 'run')} a side"
+        when = f"the planned look at {count(look['look'], 'run')} per side"
     if when is None:
         return row
     if look is None or not look["stands"]:
-        why = f"So far, and without a verdict before {when}."
+        why = f"Interim figures: no verdict before {when}."
         row = {**row, **{name: None for name in ("verdict", *ADDITIONS) if name in row}}
     else:
         row = look

@@ -122,12 +122,12 @@ def note_gains(ws: Workspace, baseline: str | None, level: float) -> Iterator[No
         row = say_answer(gain, other).claims[0].row
         where = " on tasks like these" if row["scope"] == "population" else ""
         p = "" if row["p"] is None else f", p {format_p(row['p'])}"
-        lean = f"; {gain['lean']} by borrowed noise" if gain["lean"] else ""
+        lean = f"; {gain['lean']}, assuming the noise of public benchmarks" if gain["lean"] else ""
         answer = f"{row['verdict'] or 'no verdict'}{where}{p}{lean}"
         evals = count(gain["n_evals"], "paired eval")
         differs = {metric: value for metric, value in paid.items() if value} or paid
         price = some(in_words(value, metric, with_sign) for metric, value in differs.items())
-        text = f"{who}: {rate} pass rate on {evals} ({answer}), for {price} a run."
+        text = f"{who}: {rate} pass rate on {evals} ({answer}), for {price} per run."
         yield note([gain], "gain and cost", text)
 
 
@@ -148,7 +148,7 @@ def noisy_dimensions(ws: Workspace, baseline: str | None, level: float) -> Itera
             in_quotes(row["dimension"], 40) for row in rows if row["judge"] > row["noise"] ** 2
         ]
         runs = "" if len(judge) == len(rows) else "More runs would narrow it down."
-        advice = "it is mostly the judge, so judge each output more often."
+        advice = "the noise is mostly the judge's, so judge each output more often."
         more = f"{some(judge)}: {advice}" if judge else ""
         title = f"More noise than effect, {_sides_of(rows[0])}"
         text = " ".join(filter(None, (f"{title}: {some(effects)}.", runs, more)))
@@ -220,8 +220,8 @@ def _say_always(rows: Sequence[Row], every: int, level: float) -> str:
     )
     fewest = min(map(fewest_scored, rows))
     little = (
-        f"{count(fewest, 'run')} a side support no more than ‘{at_least(fewest, level)}’: run them "
-        f"{ADVISED} times a side before you change them"
+        f"With {count(fewest, 'run')} per side it holds {at_least(fewest, level)}: run them "
+        f"{ADVISED} times per side before you change them"
     )
     return (
         f"{len(rows):,} of {count(every, 'expectation')} always {verb} in "
@@ -266,7 +266,7 @@ LOST = {
     "errored": "errored",
     "ungraded": "left nothing that could be graded",
     "executed": "without a grading yet",
-    "gated": "without rubric scores, as a critical check failed",
+    "gated": "without rubric scores, since a critical check failed",
 }
 """What became of a run that lacks figures, by its status, the worst first."""
 USUAL = {"time_seconds": "took", "tokens": "used", "cost_usd": "cost"}
@@ -287,7 +287,7 @@ def left_out(ws: Workspace, baseline: str | None, level: float) -> Iterator[Note
             for name, rows in those.items()
             if rows
         ]
-        text = f"Not in every figure: of {count(every, 'run')} {'; '.join(parts)}."
+        text = f"Not in every figure: of {count(every, 'run')}, {'; '.join(parts)}."
         yield note(own, "left out", text)
 
 
@@ -320,7 +320,7 @@ def _describe_outlier(row: Row) -> str:
     """What a run took, and what is usual."""
     value, usual = (in_words(row[name], row["metric"]) for name in ("value", "median"))
     z = format_figure(row["modified_z"])
-    return f"{USUAL[row['metric']]} {value}, where {usual} is usual (modified z {z})"
+    return f"{USUAL[row['metric']]} {value}, where {usual} is typical (modified z {z})"
 
 
 def _describe_change(row: Row) -> str:

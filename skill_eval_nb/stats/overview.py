@@ -217,7 +217,7 @@ def say_how(ws: Workspace, answer: Answer, *, named: bool) -> list[tuple[str, st
         if runs and not (command or beyond):
             made = (row["skill"], "--runs", str(runs), "--executor", "claude-code")
             command = shlex.join(("skill-eval-nb", "run", *made, "--executor-model", "MODEL"))
-            anew = " With this tool, which makes all runs anew:"
+            anew = " With this tool, which runs everything from scratch:"
         plain = command.isprintable() and "`" not in command  # names come from files
         said.append((step + anew, command) if plain else (step, ""))
     return said
@@ -284,7 +284,7 @@ def sequential(
     jobs = find_jobs(data)
     planned = {record.looks for record in jobs.values()} - {()} if looks is None else {tuple(looks)}
     if not planned:
-        raise ValueError("no looks were planned for these runs: name them, as looks=(2, 4, 6, 10)")
+        raise ValueError("no looks were planned for these runs: give them, as looks=(2, 4, 6, 10)")
     suites = runs_of(data).group_by(ITERATION).agg(n=pl.struct(EVAL).n_unique())
     answer, found = partial(deltas, metric=metric, baseline=baseline, worth=worth), []
     for own in sorted(planned):

@@ -98,7 +98,7 @@ def propose_families(data: Any) -> dict[tuple[Any, ...], tuple[str, list[str]]]:
             if len(several) > 1 and most:
                 kin = [name for family in several for name in family]
                 each = some([" + ".join(map(clip, family[:2])) for family in several])
-                belong = f"{count(len(kin), 'eval')} seem to belong together by {common} ({each})"
+                belong = f"{count(len(kin), 'eval')} seem related by {common} ({each})"
                 found[place] = f"{belong}: `cluster={cluster}` counts each family once.", kin
                 break
     return found
@@ -219,7 +219,7 @@ def as_one_iteration(data: Any) -> Any:
         if len(names) > 1 and (workspace, skill) not in batches:
             raise ValueError(
                 f"Iterations of {skill} have evals in common, so they are not batches of them: "
-                "compare two by `versus`."
+                "compare two of them with `versus`."
             )
     whole = pl.col("iteration").unique().sort().str.join(", ").over("workspace", "skill")
     renamed = runs.select(*ITERATION, whole.alias("whole")).unique()
@@ -406,8 +406,8 @@ def add_eval_columns(
         own = own_of_evals(data, "weight").rename({"own": "weight"})
         paired = _attach(paired, own).with_columns(pl.col("weight").cast(pl.Float64).fill_null(1.0))
         if (paired["weight"] < 0).any():
-            raise ValueError(f"No eval weighs less than 0: {paired['weight'].min():g}.")
-        paired = mark_unpaired(paired, pl.col("weight") == 0, pl.lit("it weighs 0"))
+            raise ValueError(f"Weights must be at least 0: {paired['weight'].min():g}.")
+        paired = mark_unpaired(paired, pl.col("weight") == 0, pl.lit("its weight is 0"))
     if cluster is None:
         return paired
     if not isinstance(cluster, str):

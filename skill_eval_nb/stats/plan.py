@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 FEWEST_RUNS = 2
-"""Runs below which the noise of these evals cannot be seen."""
+"""Runs below which the noise of these evals is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def assume_basis(components: Mapping[str, float], n_sides: int, scope: Scope) ->
         if name not in COMPONENTS:
             raise no_such("component", name, COMPONENTS)
         if not (isfinite(value) and value >= 0):
-            raise ValueError(f"The variance `{name}` has to be a number from 0 on: {value}.")
+            raise ValueError(f"The variance `{name}` must be a number of at least 0: {value}.")
     between = {1: "eval", 2: "effect"}[n_sides]
     run = components.get("run", components.get("run + judge"))
     lacking = "run" if run is None else ""
@@ -198,9 +198,9 @@ LACKING = {
 }
 
 
-ONE_EVAL = "With one eval, what evals differ by cannot be seen."
-ONE_PAIR = "Fewer than two evals have both sides: what the effect differs by cannot be seen."
-NO_SECOND_RUN = "No eval was run twice on every side: the noise of these evals cannot be seen."
+ONE_EVAL = "With one eval, the variance between evals is unknown."
+ONE_PAIR = "Fewer than two evals have both sides: how much the effect varies is unknown."
+NO_SECOND_RUN = "No eval was run twice on every side: the noise of these evals is unknown."
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ def measure_basis(
             other, why = compared[place]
             keys, against = (*cell[:-1], other, name), known.get((*group, other, name))
             if against is None:
-                why = why or f"no run of {other} has such a figure"
+                why = why or f"no run of {other} has this figure"
                 bases.append(Basis(keys, None, notes=(f"Nothing to compare: {why}.",)))
             else:
                 bases.append(_make_basis(keys, [side, against], scope))
@@ -346,9 +346,9 @@ def _make_basis(keys: Keys, both: list[PlannedSide], scope: Scope) -> Basis:
     seen = f"{n_evals:,} × {n_runs:,} runs"
     doubts = {
         lacks: between is None,
-        f"No noise was seen in {seen}: nothing can be planned from that.": silent,
+        f"No noise was seen in {seen}, so there is nothing to plan from.": silent,
         f"The variances rest on {n_evals} evals: a rough guess.": n_evals < ROUGH,
-        f"Evals were not seen to differ, which {n_evals} of them cannot rule out.": alike,
+        f"No variance between evals was seen, but {n_evals} evals cannot rule it out.": alike,
         "No eval was run twice: what another run would add is unknown.": not runs_seen,
         "No output was judged twice: what another judging would add is unknown.": (
             not judges_seen and str(keys[-1]).startswith(RUBRIC)
@@ -423,7 +423,7 @@ class Wish:
         """What is wanted, after "designs that" and "would"."""
         if self.n_sides < 2:
             return f"have a standard error of at most {self.wanted:g}"
-        return f"find a difference of {self.wanted:g} with {self.power:.0%} power"
+        return f"detect a difference of {self.wanted:g} with {self.power:.0%} power"
 
 
 Rate = tuple[float, float]
@@ -614,7 +614,7 @@ def _plan_rows(basis: Basis, wish: Wish, given: Mapping[str, Given]) -> pl.DataF
         wanted = worth_having(str(basis.keys[-1]), basis.baseline_mean)
     if basis.variances is None or wanted is None:
         columns: dict[str, Any] = {"chosen": [False]}
-        notes = notes or ("The baseline is 0 or unknown: say which `effect` is to be found.",)
+        notes = notes or ("The baseline is 0 or unknown: give the `effect` to detect.",)
     else:
         wish = replace(wish, wanted=wanted)
         columns, answer = _design_columns(basis, basis.variances, wish, given)
@@ -671,12 +671,12 @@ def _answer_wish(best: Now | None, basis: Basis, wish: Wish) -> str:
     free = zip(wish.most, LEVERS, fixed_numbers(basis, wish), strict=True)
     limits = " × ".join(f"{most} {lever}" for most, lever, stays in free if stays is None)
     shown = "what was run" if basis.now else "the largest of them"
-    return f"No design up to {limits} would {wish.requirement}: this is {shown}."
+    return f"No design with up to {limits} would {wish.requirement}: this is {shown}."
 
 
 def _check_positive(name: str, value: float | None) -> float | None:
     if value is not None and not (isfinite(value) and value > 0):
-        raise ValueError(f"`{name}` has to be a number above 0: {value}.")
+        raise ValueError(f"`{name}` must be a number above 0: {value}.")
     return value
 
 
@@ -689,6 +689,6 @@ def _check_wish(wish: Wish, data: Any, components: Mapping[str, float] | None) -
     if wish.scope not in SCOPES:
         raise no_such("scope", wish.scope, SCOPES)
     if not 1 - wish.level < wish.power < 1:
-        raise ValueError(f"`power` lies between 1 - level and 1, as 0.8 does: {wish.power}.")
+        raise ValueError(f"`power` must lie between 1 - level and 1, such as 0.8: {wish.power}.")
     if min(wish.most) < 1:
-        raise ValueError("`max_evals`, `max_runs` and `max_judgings` have to be at least 1.")
+        raise ValueError("`max_evals`, `max_runs` and `max_judgings` must be at least 1.")

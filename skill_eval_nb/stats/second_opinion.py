@@ -159,19 +159,19 @@ def judge_claim(claim: StatedClaim, first: Claim) -> tuple[str, str]:
     if more == sign:
         low, high = (estimate if row[end] is None else row[end] for end in ("low", "high"))
         if not low - slack <= claimed <= high + slack:
-            said += f" The size does not: {stated} is stated."
+            said += f" Its size does not hold: {stated} was stated."
         return SURVIVES, said
     if more:
         return OTHER_WAY, said
     if estimate is not None and sign * estimate < -slack:
-        return OTHER_WAY, f"The runs differ the other way than {stated} says. {said}"
+        return OTHER_WAY, f"The runs contradict the stated {stated}. {said}"
     other = estimate is not None and abs(estimate - claimed) > slack
-    return UNTOLD, f"{said} {stated} is stated." if other else said
+    return UNTOLD, f"{said} {stated} was stated." if other else said
 
 
 ALIKE = "Run both sides together, with one model, one judge and the same checks."
 PUBLISH = "Publish every run with its eval, its side and this figure."
-NOT_CLAIMED = "State the same figure of the other side, and publish the runs of both."
+NOT_CLAIMED = "State the same figure for the other side, and publish the runs of both."
 
 
 def _say_what_settles(answer: Answer) -> str | None:
@@ -186,7 +186,7 @@ def _say_what_settles(answer: Answer) -> str | None:
     if row["verdict"] in (None, *DECIDED):
         return None
     asked = f'sen.stats.next_step(ws, "{row["metric"]}")'
-    return f"{asked} says what would decide it by itself."
+    return f"{asked} says what would settle it."
 
 
 FIGURES = ("claimed", "estimate", "low", "high", "p")
@@ -214,7 +214,7 @@ def _answer_without_runs(claim: StatedClaim) -> dict[str, Any]:
         side = "One side" if claim.side in (None, UNSTATED) else as_label(claim.side)
         why = f"{side} alone is stated: a mean by itself claims no difference."
         return about | {"why": why, "settle": NOT_CLAIMED}
-    why = "No run with this figure is there, so it cannot be checked."
+    why = "No run has this figure, so it cannot be checked."
     return about | {"baseline": claim.baseline, "why": why, "settle": PUBLISH}
 
 

@@ -128,7 +128,7 @@ def _allow_for_others(rows: Sequence[Row], level: float) -> list[Row]:
     for row in rows:
         change, own, of_lean = row, row["p_adjusted"], row["lean_p_adjusted"]
         if row["verdict"] in ("helps", "hurts") and own is not None and own > 1 - level:
-            change = take_back(row, f"Not clear once {many} are allowed for (p {format_p(own)})")
+            change = take_back(row, f"Not clear when corrected for {many} (p {format_p(own)})")
         if of_lean is not None and of_lean > 1 - level and row["lean"] != NO_LEAN:
             ends = {"lean_low": min(row["lean_low"], 0.0), "lean_high": max(row["lean_high"], 0.0)}
             change = {**change, "lean": NO_LEAN, **ends}
@@ -239,21 +239,21 @@ def _average_skills(against: str, rows: Sequence[Row], level: float) -> OverSkil
     claim = sentence(word, HEADLINE, WHO[against], "average").replace("few evals", "few skills")
     claim = claim[0].upper() + claim[1:]
     if n < 2:
-        claim = f"One skill is held against {against}" if n else "No skill here can have a verdict"
+        claim = f"One skill is compared with {against}" if n else "No skill here can have a verdict"
     figures, because = "", f"Each of {count(n, 'skill')} counts once."
     p = found.p if found.sufficient else None
     if p is None:
         because += f" It takes {fewest_moved(level)} that differ from their baseline; "
         because += f"{found.moved} {'does' if found.moved == 1 else 'do'}."
     elif word == ERRORS_DECIDE:
-        because += f" With errors as failures it is {with_sign(100 * (failed.estimate or 0))} pp."
+        because += f" Counting errors as failures: {with_sign(100 * (failed.estimate or 0))} pp."
     else:
         ends = [with_sign(100 * end) for end in (found.low, found.high) if end is not None]
         figures = f" ({'; '.join(filter(None, (' to '.join(ends), f'exact p {format_p(p)}')))})"
     if found.estimate is not None:
         claim += f": {with_sign(100 * found.estimate)} pp{figures}"
     if left := len(rows) - len(able):
-        because += f" Not counted, as there can be no verdict: {left:,} of {len(rows):,}."
+        because += f" Not counted, since they can have no verdict: {left:,} of {len(rows):,}."
     figures = found.estimate, found.low, found.high, p
     return OverSkills(against, n, *figures, word, f"{claim}.", because + _say_each(rows))
 
@@ -274,5 +274,5 @@ def _say_each(rows: Sequence[Row]) -> str:
     met = Counter(row["verdict"] if row["verdict"] in DECIDED else row["lean"] for row in rows)
     known = [name for name in (*DECIDED, "leans up", "leans down") if name in met]
     each = [f"{name} {met.pop(name)}" for name in known]
-    each += [f"not decided yet {met.total()}"] if met.total() else []
-    return f" On their own: {', '.join(each)}."
+    each += [f"undecided {met.total()}"] if met.total() else []
+    return f" Individually: {', '.join(each)}."

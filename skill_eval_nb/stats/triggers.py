@@ -235,7 +235,7 @@ def reaches_threshold(threshold: float) -> pl.Expr:
     import polars as pl
 
     if not 0 < threshold <= 1:
-        raise ValueError(f"`threshold` is above 0 and at most 1, as 0.5 is; this is {threshold}.")
+        raise ValueError(f"`threshold` must be above 0 and at most 1, such as 0.5: {threshold}.")
     return pl.col("rate") >= threshold - 1e-9
 
 
@@ -420,26 +420,26 @@ def _say_no_results(queries: pl.DataFrame) -> str:
     errored, absent = (sum_counts(queries, name) for name in COUNTS[2:])
     what = f"No run of {count(queries.height, 'query')} tells whether the skill is picked up: "
     if errored:
-        return f"{what}{count(errored, 'run')} errored{_reason(queries)}. Mend that and run again."
+        return f"{what}{count(errored, 'run')} errored{_reason(queries)}. Fix that and run again."
     if absent:
-        return f"{what}none was made, as the budget or a stop ended it. Run again with more."
-    return f"{what}no file has a result of theirs. Measure them first."
+        return f"{what}none was made: the budget ran out, or it was stopped. Run again."
+    return f"{what}no file has results for them. Measure them first."
 
 
 def _doubt_class(own: pl.DataFrame, name: str, should: str, figure: str) -> Iterator[Doubt]:
     if not own["rate"].count():
-        which = "none has a run that tells" if own.height else "there are none"
-        what = f"Of queries that {should} trigger {which}, so nothing is known of {figure}. "
-        yield name, True, what + "Add some, mainly near misses, and run them."
+        which = "has a run that counts" if own.height else "exists"
+        what = f"No query that {should} trigger {which}, so {figure} is unknown. "
+        yield name, True, what + "Add some and run them."
 
 
 def _why_never(positives: pl.DataFrame) -> str:
     opened = _count_other_skills(positives)
     if len(opened) == 1:
         return (
-            f"Wherever a skill was opened it was {in_quotes(min(opened))}, which "
+            f"Whenever a skill was opened, it was {in_quotes(min(opened))}, which "
             "takes these queries. "
-            "Measure without it, or tell the two descriptions apart."
+            "Measure without it, or make the two descriptions more distinct."
         )
     if opened:
         return "Other skills were opened. Read a transcript: is this one on the list?"
@@ -464,27 +464,25 @@ def _doubt_runs(queries: pl.DataFrame) -> Iterator[Doubt]:
     begun = scored + errored
     if errored > MANY_ERRORED * begun:
         what = f"{errored:,} of {count(begun, 'run')} errored{_reason(queries)}. "
-        why = "They enter no rate; where a query itself makes runs fail, the rates mislead."
+        why = "They count in no rate; if a query itself makes runs fail, the rates mislead."
         yield "errored", 2 * errored > begun, what + why
     if absent:
-        what = f"{absent:,} of {count(begun + absent, 'run')} were not made. "
-        yield "not run", False, what + "The rates rest on the others; run again for the rest."
+        what = f"Of {count(begun + absent, 'run')}, {absent:,} not made. "
+        yield "not run", False, what + "The rates use the others; run again for the rest."
     if queries.select(pl.sum_horizontal(COUNTS)).max().item() == 1:
-        what = "Each query was run once: none can be seen to flip, and a rate is 0 or 1. "
-        yield "one run a query", False, what + "Run each three times or more."
+        what = "Each query was run once, so its rate is 0 or 1 and does not show how stable it is. "
+        yield "one run a query", False, what + "Run each at least three times."
 
 
 def _doubt_statements(queries: pl.DataFrame) -> Iterator[Doubt]:
     """What is odd about the queries themselves."""
     unlabelled, odd = queries["should_trigger"].null_count(), int(queries["odd"].sum())
     if unlabelled:
-        what = (
-            f"Nobody said of {count(unlabelled, 'query')} whether the skill should be picked up. "
-        )
-        yield "unlabelled", False, what + "They are in no score: say it in `should_trigger`."
+        what = f"No label says whether {count(unlabelled, 'query')} should trigger. "
+        yield "unlabelled", False, what + "They are in no score: add `should_trigger`."
     if odd:
-        what = f"More runs are stated to have triggered than there were, of {count(odd, 'query')}. "
-        yield "contradictory", False, what + "These are not counted: mend the file."
+        what = f"More triggered runs than runs are stated for {count(odd, 'query')}. "
+        yield "contradictory", False, what + "These are not counted: correct the file."
 
 
 def _count_other_skills(positives: pl.DataFrame) -> Counter[str]:

@@ -99,7 +99,7 @@ def check_level(level: float) -> float:
         ValueError: if it does not lie between 0 and 1.
     """
     if not 0 < level < 1:
-        raise ValueError(f"`level` lies between 0 and 1, as 0.95 does; this is {level}.")
+        raise ValueError(f"`level` must lie between 0 and 1, such as 0.95; this is {level}.")
     return level
 
 

@@ -485,7 +485,7 @@ def note() -> pl.Expr:
     of = level.replace_strict(LEVELS, ("evals", "repeated runs", "repeated judgings", "judges"))
     df = pl.col("df") + level.is_in([EVAL_PART, SEVERITY])
     sentences = [
-        pl.when(unseen).then(pl.lit("With one eval, what evals differ by cannot be seen.")),
+        pl.when(unseen).then(pl.lit("With one eval, the variance between evals is unknown.")),
         pl.when(component.str.starts_with("eval + run")).then(
             pl.lit("No eval was run twice: run again to tell evals and runs apart.")
         ),
@@ -493,22 +493,22 @@ def note() -> pl.Expr:
             pl.lit("No output was judged twice: judge again to tell run and judge apart.")
         ),
         pl.when(component == "run + judge", ~rubric).then(
-            pl.lit("A run has one such figure, the judge's part in it included.")
+            pl.lit("Each run has one such figure, which includes the judge's part.")
         ),
         pl.when(pl.col("lost") == 0, level <= RUN_PART).then(
-            pl.lit("Different judges scored different outputs: how severe each is, is part of it.")
+            pl.lit("Different judges scored different outputs: this includes their severity.")
         ),
         pl.when((level == JUDGE_PART) & (pl.col("lost") > 0)).then(
-            pl.lit("It is what a judge makes of one run beyond its usual severity.")
+            pl.lit("It is a judge's deviation on one run, beyond its usual severity.")
         ),
         pl.when((pl.col("raw") < 0) & ~unseen).then(
             pl.format(
-                "The estimate is {}, below 0 as chance has it, and is set to 0.",
+                "By chance the estimate is {}, below 0; it is set to 0.",
                 pl.col("raw").round_sig_figs(2),
             )
         ),
         pl.when((pl.col("spread") == 0) & ~unseen).then(
-            pl.lit("No spread was seen, which does not make it 0.")
+            pl.lit("No spread was seen, which does not prove it is 0.")
         ),
         pl.when((pl.col("df") < ROUGH - 1) & ~unseen).then(
             pl.format("A rough guess: it rests on few {} ({}).", of, df.cast(pl.Int64))

@@ -24,7 +24,7 @@ SAYS = {
     "hurts": "{who} {does} on {where}",
     "no worthwhile difference": "{who} makes no worthwhile difference on {where}",
     "unclear": "It is unclear whether {who} {verb} on {where}",
-    "unclear: errors decide": "It is unclear whether {who} {verb} on {where}, as errors decide",
+    "unclear: errors decide": "It is unclear whether {who} {verb} on {where}: errored runs decide",
     "too few runs": "Too few runs to say whether {who} {verb} on {where}",
     "too few evals": "Too few evals to say whether {who} {verb} on {where}",
     None: "No verdict on whether {who} {verb} on {where}",
@@ -84,7 +84,7 @@ def decide_verdict(
         adjusted: the p-value that decides, if several questions were asked at once.
     """
     if not found.n_evals:
-        return "too few evals", "No eval has a figure on both sides."
+        return "too few evals", "No eval has this figure on both sides."
     wording = _Sentence(found, metric, adjusted)
     which = better(metric)
     p = found.p if adjusted is None else adjusted.p
@@ -155,8 +155,8 @@ ADDITIONS = (*LEANS, "next_step", "next_runs")
 """Columns of `deltas` that stand beside a verdict, and where there can be none are null."""
 TASKS = "tasks like these"
 """The evals that might have been asked, in a sentence."""
-BORROWED = "If runs scatter here as repeated runs do in public benchmarks"
-TOO_SMALL = " decides a difference like this: ask whether it would matter."
+BORROWED = "If runs vary here as they do in public benchmarks"
+TOO_SMALL = " can settle a difference like this: ask whether it matters."
 """How a next step ends that is none."""
 
 
@@ -208,7 +208,7 @@ def say_answer(suite: Row, beyond: Row, title: str = "") -> Answer:
     who = as_label(suite["configuration"], 60)
     title = title or suite["metric"].removesuffix("_seconds").replace("_", " ").capitalize()
     if not suite["n_evals"]:
-        none = Claim(suite, f"There is nothing to compare {who} with", suite["reason"])
+        none = Claim(suite, f"{who} cannot be compared", suite["reason"])
         return Answer(suite, [none], "", [])
     claims = [
         Claim(row, sentence(row["verdict"], row["metric"], who, where), f"{title}: {row['reason']}")
@@ -277,7 +277,7 @@ def limit_by_suite(these: Row, beyond: Row) -> Row:
     >>> row = {"verdict": "helps", "p": 0.03, "low": 0.1, "high": 0.3, "reason": "+20 pp."}
     >>> found = limit_by_suite({**row, "verdict": "unclear", "p": 0.2}, row)
     >>> found["verdict"], found["p"], found["low"], found["reason"]
-    ('unclear', 0.2, 0.0, 'Not clear on these evals, and so not beyond them: +20 pp.')
+    ('unclear', 0.2, 0.0, 'Not clear on these evals, so not beyond them either: +20 pp.')
     """
     claims = ("helps", "hurts")
     if beyond["verdict"] not in claims or these["verdict"] in (*claims, "too few runs"):
@@ -287,7 +287,7 @@ def limit_by_suite(these: Row, beyond: Row) -> Row:
         for name in ("p", "p_adjusted")
         if name in beyond
     }
-    return take_back({**beyond, **p}, "Not clear on these evals, and so not beyond them")
+    return take_back({**beyond, **p}, "Not clear on these evals, so not beyond them either")
 
 
 def take_back(row: Row, why: str) -> Row:
@@ -335,7 +335,7 @@ class _Sentence:
             return f"{self.figures()}: no eval differs between the sides"
         least = max(found.least_p, least_p)
         alone = found.least_p > 1 - found.level + TINY  # too large even before it is adjusted
-        adjusted = "" if alone else ", once the other figures are allowed for,"
+        adjusted = "" if alone else ", corrected for the other figures,"
         of = self._evals() if found.scope == "population" else self._count_runs()
         clearest = f"the clearest result that {of} with these values could give{adjusted}"
         return f"{self.figures()}; even {clearest} {say_luck(least)}{self._say_alpha()}"
@@ -343,7 +343,7 @@ class _Sentence:
     def _few_runs(self) -> str:
         runs, other = self.found.runs
         once = runs == other == self.found.n_evals
-        each = "each run once a side" if once else "of which too few were run twice a side"
+        each = "each run once per side" if once else "too few of them run twice per side"
         return f"{self.figures()}, {each}"
 
     def _few_evals(self) -> str:
@@ -356,7 +356,7 @@ class _Sentence:
     def _say_alpha(self) -> str:
         """The alpha, if it is not the usual one."""
         alpha = 1 - self.found.level
-        return f" (p ≤ {format_figure(alpha)} is asked for)" if alpha < USUAL - TINY else ""
+        return f" (p ≤ {format_figure(alpha)} is required)" if alpha < USUAL - TINY else ""
 
     def _interval_text(self) -> str:
         found = self.found
@@ -368,8 +368,8 @@ class _Sentence:
         if not found.sufficient:
             return ""
         if found.scope == "suite":
-            return " (every run of an eval came out alike)"
-        return " (as much on every eval)"
+            return " (all runs of an eval came out the same)"
+        return " (the same on every eval)"
 
     def _evals(self) -> str:
         families = self.found.families
@@ -377,8 +377,8 @@ class _Sentence:
         return count(self.found.n_evals, "eval") + of
 
     def _count_runs(self) -> str:
-        """Evals × runs a side where every eval could have as many, else both sides' runs."""
+        """Evals × runs per side where every eval could have as many, else both sides' runs."""
         n, (runs, other) = self.found.n_evals, self.found.runs
         if runs != other or runs % n:
             return f"{runs} and {other} runs"
-        return f"{runs} runs a side" if n == 1 else f"{n} × {runs // n} runs a side"
+        return f"{runs} runs per side" if n == 1 else f"{n} × {runs // n} runs per side"

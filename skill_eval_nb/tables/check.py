@@ -152,7 +152,7 @@ def _check_benchmark(
     for document in benchmark.read():
         metadata = document.metadata
         if here not in (NO_ITERATION, f"iteration-{metadata.iteration}"):
-            message = f"iteration is {metadata.iteration}, but the file lies in {here}"
+            message = f"iteration is {metadata.iteration}, but the file is in {here}"
             yield Problem(severity, "other-iteration", path, message, "$.iteration")
         if names and metadata.skill_name not in names:
             known_names = ", ".join(map(str, names))

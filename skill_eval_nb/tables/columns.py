@@ -476,7 +476,7 @@ def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"tables in pandas need {error.name}: `pip install pandas pyarrow`, then restart the "
-            "kernel; in polars they are there without",
+            "kernel; in polars they need nothing more",
             name=error.name,
         ) from None
 

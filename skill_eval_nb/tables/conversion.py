@@ -185,7 +185,7 @@ def convert(path: PathLike, out: PathLike, *, configuration: Sides = None) -> Co
         runs[run.side.run.workspace].append(_without_tool(run, of_tools))
     for benchmark in catalogue.benchmarks:
         if benchmark.tool and benchmark.document.run_summary:
-            of_tools.add("info", "loss", benchmark.path, "left out: what the tool itself sums up")
+            of_tools.add("info", "loss", benchmark.path, "left out: the tool's own summaries")
     losses = Problems(
         one for one in found.problems if one.severity == "error" or one.code in UNREAD
     )
@@ -211,12 +211,12 @@ def _without_tool(run: CountedRun, losses: Problems) -> CountedRun:
     if own.score is not None:
         losses.add("warning", "loss", own.path, "left out: the tool's own score")
     if own.incomplete is not None:
-        message = f"its verdicts are left out: {own.incomplete}, so that it has no result"
+        message = f"its verdicts are left out: {own.incomplete}, so it has no result"
         losses.add("warning", "loss", own.path, message)
         grading = None
     elif own.rate is not None and grading is not None:
         if grading.expectations:
-            message = "its verdicts are left out: its pass rate is stated, and not their share"
+            message = "its verdicts are left out: its stated pass rate is not their share"
             losses.add("warning", "loss", own.path, message)
         grading = copy_with(grading, expectations=[], summary=Summary(pass_rate=own.rate))
     return run._replace(record=msgspec.structs.replace(own, grading=grading))
@@ -226,7 +226,7 @@ def _refuse_inside(target: Path, workspaces: Iterable[str]) -> None:
     real = f"{os.path.realpath(target)}/"
     for folder in workspaces:
         if real.startswith(f"{os.path.realpath(folder)}/"):
-            raise FileExistsError(f"{target} lies in {folder}; choose a folder outside it")
+            raise FileExistsError(f"{target} is inside {folder}; choose a folder outside it")
 
 
 def _target_folders(catalogue: Catalogue, target: Path) -> dict[str, Path]:

@@ -62,7 +62,7 @@ class SeenRuns:
             alike = _results_of_row(row) == _results_of_row(first)
             while number in beside:
                 number += 1
-            but = "from another folder" if alike else "but other results"
+            but = "from another folder" if alike else "but different results"
             message = f"the keys of {first.path}, {but}; counted as run {number}"
             problems.add("warning", "duplicate-run", row.path, message)
         beside[number] = run.number, row
@@ -191,7 +191,7 @@ def report_gaps(runs: Iterable[CountedRun], problems: Problems) -> None:
     for (status, path, reason), number in ungraded.items():
         why = f" ({reason})" if reason else ""
         each = "" if number == 1 else f"each of {number} runs "
-        message = f"{each}{_UNGRADED[status]}{why}; it enters no rate"
+        message = f"{each}{_UNGRADED[status]}{why}; it counts in no rate"
         problems.add("warning", f"{status}-run", path, message)
     for (_, _, iteration), evals in iterations.items():
         every = set[str]().union(*(sides for _, _, sides in evals.values()))
@@ -213,7 +213,7 @@ def report_copies(runs: Iterable[CountedRun], problems: Problems) -> None:
     for folder, own in folders.items():
         other = first.setdefault(frozenset(own), folder)
         if other != folder and len(own) > 1:
-            message = f"the same {len(own)} runs as in {other}: a copy? Both are counted"
+            message = f"the same {len(own)} runs as in {other}, perhaps a copy; both are counted"
             problems.add("info", "copy", folder, message)
 
 
@@ -243,7 +243,7 @@ def report_single_layers(runs: Iterable[CountedRun], catalogue: Catalogue) -> No
         of = f"{found.pop('runs')} runs" + ("" if iteration == NO_ITERATION else f" of {iteration}")
         lacking = " and ".join(f"no {what} in {number} of {of}" for what, number in found.items())
         if folder in layered and lacking:
-            message = f"{lacking}: there overall_efficiency is that of the other layer alone"
+            message = f"{lacking}: there, overall_efficiency uses the other layer only"
             name, problems = catalogue.names[folder][0], catalogue.layout.problems
             problems.add("info", "efficiency-of-one", name, message, workspace=name)
 

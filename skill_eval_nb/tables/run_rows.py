@@ -98,8 +98,8 @@ def match_checks(defined: Sequence[Expectation], run: RunRecord, problems: Probl
         f"{what} ({some(map(in_quotes, names))})"
         for n, what, names in (
             (len(lacking) - same, f"lacks {len(lacking)} of the {len(texts)} checks", lacking),
-            (len(doubled), "doubles some, whose first verdict counts", doubled),
-            (len(added) - same, f"adds {len(added)} that are none of them", added),
+            (len(doubled), "repeats some, whose first verdict counts", doubled),
+            (len(added) - same, f"adds {len(added)} others", added),
         )
         if n
     ]

@@ -583,23 +583,23 @@ def _next_steps(table: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str]]:
         yield "ws.problems", f"{count(errors, 'thing')} on disk could not be used"
     waiting = runs.filter(runs["status"].is_in(STATUSES[2:])).height
     if waiting:
-        yield "ws.runs", f"{count(waiting, 'run')} without a grading, in no rate"
+        yield "ws.runs", f"{count(waiting, 'run')} without a grading, not in any rate"
     sides = set(runs["configuration"]) - {UNSTATED}
     if len(sides) > 1:
         yield "sen.charts.forest(ws)", "what the skill changes, and how sure that is"
     elif runs.height:
         all_of = f"every run is of {sides.pop()}" if sides else "no run names its configuration"
-        yield "ws.runs", f"{all_of}: without a baseline nothing can be compared"
+        yield "ws.runs", f"{all_of}: nothing to compare without a baseline"
     for name, code, why in _STEPS:
         if table[name].height:
             yield code, why
     if not runs.height and table["evals"].height:
-        yield "ws.evals", "there are evals here, and no runs yet"
+        yield "ws.evals", "there are evals here, but no runs yet"
 
 
 _STEPS = (
     ("rubric_scores", "sen.charts.variance_components(ws)", "which dimensions vary, and why"),
-    ("expectations", "sen.charts.discrimination(ws)", "which expectations tell something"),
-    ("stated", "sen.stats.audit(ws)", "whether benchmark.json says what its runs give"),
+    ("expectations", "sen.charts.discrimination(ws)", "which expectations are informative"),
+    ("stated", "sen.stats.audit(ws)", "whether benchmark.json matches its runs"),
 )
 """A table, what to look at if it has rows, and why."""

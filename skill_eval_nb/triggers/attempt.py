@@ -151,7 +151,7 @@ def read_offer(skill: PathLike, others: Others, description: str | None) -> Skil
     """
     faults: list[str] = []
     if description is not None and not description.strip():
-        faults.append("description is empty: a skill without one is never picked up")
+        faults.append("the description is empty: a skill without one is never picked up")
     main: SkillSource | None = None
     with gather_refusals(faults):
         main = read_skill(skill)
@@ -214,8 +214,8 @@ def _find_folders(others: Others, faults: list[str]) -> list[Path]:
             found.append(path)
         else:
             faults.append(
-                f'others names {folder}, which does not exist; it is "bundled", "none", or paths '
-                "of skills' folders"
+                f'others names {folder}, which does not exist; give "bundled", "none", or the '
+                "folders of skills"
             )
     return found
 
@@ -367,13 +367,13 @@ def read_attempt(home: Path, planned: Attempt) -> Attempt | None:
     except (NotJSON, KeyError, TypeError, ValueError) as error:
         raise refuse(
             f"{path} was changed or damaged ({type(error).__name__}: {error}): restore it, "
-            "or move it away to have the attempt made again"
+            "or move it away to repeat the run"
         ) from error
 
 
 def _kept_fields(record: Any, planned: Attempt) -> dict[str, Any]:
     if record["query"] != planned.query.query:
-        raise ValueError(f"it is of the query {record['query']!r}")
+        raise ValueError(f"it belongs to the query {record['query']!r}")
     fields = {name: record[name] for name in KEPT}
     return fields | {"opened": tuple(fields["opened"])}
 

@@ -83,8 +83,8 @@ def _locate_description(inner: str) -> tuple[int, int]:
         if isinstance(value, yaml.ScalarNode) and key.end_mark.index < start < end:
             return start, end
     raise refuse(
-        "the front matter of SKILL.md must have `description` exactly once, as a text that is "
-        "written out in it"
+        "the front matter of SKILL.md must have `description` exactly once, with its text "
+        "written out"
     )
 
 
@@ -104,7 +104,7 @@ class DescriptionDiff(str):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return str(self) or "Nothing would change: SKILL.md has this description."
+        return str(self) or "Nothing would change: SKILL.md already has this description."
 
 
 def write_description(
@@ -150,7 +150,7 @@ def faults_of(description: str) -> Iterator[str]:
     >>> list(faults_of("Fills in PDF forms. Use when a form is to be filled in."))
     []
     >>> list(faults_of("Fills <b>forms</b>\nand more"))
-    ['it is on more than one line', 'it has `<` or `>` in it, which would be read as a tag']
+    ['it is on more than one line', 'it contains `<` or `>`, which would be read as a tag']
     """
     text = description
     if not any(map(str.isalnum, text)):
@@ -162,8 +162,8 @@ def faults_of(description: str) -> Iterator[str]:
     if len(text.splitlines()) > 1 or "\n" in text:
         yield "it is on more than one line"
     if odd := {one for one in text if not (one.isprintable() or one.isspace())}:
-        yield f"it has characters that do not print: {', '.join(map(ascii, sorted(odd)))}"
+        yield f"it contains unprintable characters: {', '.join(map(ascii, sorted(odd)))}"
     if "<" in text or ">" in text:
-        yield "it has `<` or `>` in it, which would be read as a tag"
+        yield "it contains `<` or `>`, which would be read as a tag"
     if "---" in text:
-        yield "it has `---` in it, which some readers take for the end of the front matter"
+        yield "it contains `---`, which some readers take for the end of the front matter"

@@ -92,11 +92,11 @@ class CostRange(NamedTuple):
 
     def __str__(self) -> str:
         if None in self:
-            return "what it costs is not known: the price of a model is not"
+            return "cost unknown: a model has no known price"
         low, high, worst = map(dollars, self)
         span = low if low == high else f"{low} to {high}"
-        sure = f"likely {span}; a budget that surely holds all of it is {worst}"
-        return sure if self.worst else "it costs nothing"
+        sure = f"likely {span}; a budget of {worst} is sure to be enough"
+        return sure if self.worst else "no cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class Price:
 
     def __str__(self) -> str:
         if not self.attempts:
-            return "all are made already"
-        calls = f"{count(self.attempts, 'attempt')} to be made, {count(self.calls, 'call')} at most"
+            return "all are done already"
+        calls = f"{count(self.attempts, 'run')} to make, at most {count(self.calls, 'call')}"
         return f"{calls}; {self.usd}"
 
 
@@ -335,8 +335,8 @@ class Measured(Shown):
 
     def _blocks(self) -> Iterator[Block]:
         others = len(self.others)
-        beside = f"beside {count(others, 'other skill')}" if others else "with no other skill"
-        attempts = f"{count(len(self.queries), 'query')}, {count(len(self.attempts), 'attempt')}"
+        beside = f"with {count(others, 'other skill')}" if others else "with no other skill"
+        attempts = f"{count(len(self.queries), 'query')}, {count(len(self.attempts), 'run')}"
         title = f"{self.skill_name} {beside}, measured with {self.model}: {self.status}"
         if self.status == "dry run":
             yield Title(title, f"{attempts}; {self.price}")
@@ -376,7 +376,7 @@ def _score_cards(row: Mapping[str, Any]) -> list[Card]:
 
 def _say_rate(row: Mapping[str, Any]) -> str:
     if row["rate"] is None:
-        return "no run tells"
+        return "no run counts"
     runs = row["n_triggered"] + row["n_not_triggered"]
     return f"{row['n_triggered']} of {runs} ({row['low']:.0%} to {row['high']:.0%})"
 
@@ -388,9 +388,9 @@ def faults_of(queries: Sequence[Query]) -> list[str]:
         faults.append("there are no queries: write a trigger set, or draft one")
     for text, times in Counter(query.query for query in queries).items():
         if times > 1:
-            faults.append(f"the query {text!r} is there {times} times; each may be there only once")
+            faults.append(f"the query {text!r} occurs {times} times; keep one of them")
         if not text.strip():
-            faults.append("a query is empty; take it out")
+            faults.append("a query is empty; remove it")
     return faults
 
 
@@ -576,16 +576,16 @@ class Measurement:
     def _say_end(self, status: Status, cap_usd: float | None) -> str:
         """How it ended, in a sentence."""
         if status == "stopped":
-            return "it was stopped; measure again to make the missing attempts"
+            return "it was stopped; measure again to make the missing runs"
         if status == "partial":
-            missing = f"{count(self.left_out, 'more attempt')}, each {dollars(cap_usd)} at worst"
+            missing = f"{count(self.left_out, 'more run')}, each {dollars(cap_usd)} at worst"
             return f"the budget is too small for {missing}; raise it to make them"
         return self.say_errored()
 
     def say_errored(self) -> str:
         """How to repeat the attempts that errored; nothing if none did."""
         errored = any(attempt.outcome == "errored" for attempt in self.attempts.values())
-        return "retry_errored=True repeats what errored" if errored else ""
+        return "retry_errored=True repeats runs that errored" if errored else ""
 
 
 TURNS = 6

@@ -195,7 +195,7 @@ class Optimised(Shown):
                 f"{count(self.best.n_runs, 'run')}"
             )
         elif self.status != "broken":
-            yield "The chosen one was not measured on new runs: its score cannot be trusted."
+            yield "The chosen one was not measured on new runs: do not trust its score."
         if self.status != "broken":
             yield f"The search ended: {self.ended}"
         yield f"Spent: {dollars(self.cost_usd)}"
@@ -299,7 +299,7 @@ class Money:
 
 FRESH = "fresh"
 """The series of the last measurement, which never decides a choice."""
-RESERVE = " (money is set aside for the last measurement)"
+RESERVE = " (money is reserved for the last measurement)"
 NO_ROUND = "the budget is probably too small for another round and the last measurement"
 
 
@@ -424,7 +424,7 @@ def split(queries: Sequence[Query], held_out: float, seed: int) -> tuple[Query, 
         if times > 1
     ]
     if not 0 < held_out < 1:
-        faults.append(f"held_out is {held_out}: it is a share of the queries, such as 0.4")
+        faults.append(f"held_out is {held_out}: it must be a share of the queries, such as 0.4")
         raise Refused(faults)
 
     def random_key(query: Query) -> str:
@@ -475,7 +475,7 @@ def estimate_search(work: PaidSearch, price: Price) -> CostRange:
 
 FOLDER = "optimisations"
 BEGUN = (
-    "This search was begun before ({}). Started again, it makes only what is missing: nothing is "
+    "This search was started before ({}). Starting it again makes only what is missing: nothing is "
     "paid for twice."
 )
 PRICED = "priced"

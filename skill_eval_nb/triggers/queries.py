@@ -115,7 +115,7 @@ def set_in(folder: Path) -> Path:
         suite.path: as_set for suite in files.suites if (as_set := _read_labelled(suite.path))
     }
     if not sets:
-        raise NoTriggerSet([f"{folder} holds no trigger set: name its file, or draft one"])
+        raise NoTriggerSet([f"{folder} has no trigger set: name its file, or draft one"])
     highest = min(len(Path(path).parts) for path in sets)
     near = {path: set_ for path, set_ in sets.items() if len(Path(path).parts) == highest}
     words = {
@@ -123,7 +123,7 @@ def set_in(folder: Path) -> Path:
     }
     if len(words) > 1:
         names = [os.path.relpath(path, folder) for path in near]
-        raise refuse(f"{folder} holds several trigger sets: {some(names, 9)}. Name the one's file")
+        raise refuse(f"{folder} holds several trigger sets: {some(names, 9)}. Name the file to use")
     return Path(min(near))
 
 
@@ -224,13 +224,13 @@ def _say_unlabelled(
     expected = {(query.expected or "").strip() for query in queries if is_for_several(query)}
     named = sorted(name for name in expected if name.casefold() not in NONE)
     if named and skill not in expected:
-        return f"is a set for several skills ({some(named, 20)}): give one of them as `skill`"
+        return f"is a set for several skills ({some(named, 20)}): name one of them with `skill`"
     missing = [str(number) for number, label in enumerate(labels, 1) if label is None]
     if not missing:
         return None
     return (
         f"has {count(len(labels), 'row')}, of which {len(missing)} (number {some(missing)}) do not "
-        "say whether the skill should be picked up: give each `should_trigger`, true or false"
+        "say whether the skill should be picked up: add `should_trigger`, true or false"
     )
 
 
@@ -263,7 +263,7 @@ def write_queries(path: PathLike, queries: Iterable[Query]) -> Path:
 def _read_existing(file: Path) -> TriggerSet:
     document, faults = read_set(file)
     if faults:
-        raise Refused([f"{fault}; correct it before it is written to" for fault in faults])
+        raise Refused([f"{fault}; correct the file before saving to it" for fault in faults])
     if any(map(is_for_several, document.queries)):
         raise refuse(
             f"{file} names the `expected` skill of each query, for several skills: write the "
@@ -359,11 +359,11 @@ def _doubt_all(queries: Sequence[Query], skill: str | None) -> Iterator[QueryDou
             what = f"{in_quotes(same[0].query)} should trigger and should not. "
             yield _doubt("contradiction", what + "One of the two is wrong: remove it.", same)
     if blank := [query for query in queries if not plain_words(query.query)]:
-        what = f"{_queries(len(blank))} without words: no skill can be picked up for it. "
-        yield _doubt("empty", what + "Remove them.", blank)
+        what = f"{_queries(len(blank))} without words, for which no skill can be picked up. "
+        yield _doubt("empty", what + "Remove these.", blank)
     named = [query for query in queries if skill and gives_away(query.query, skill)]
     if skill and named:
-        what = f"The skill's own name, {in_quotes(skill)}, stands in {_queries(len(named))}, such "
+        what = f"The skill's own name, {in_quotes(skill)}, appears in {_queries(len(named))}, such "
         why = (
             f"as {in_quotes(named[0].query)}: the name gives it away, so the description is not "
             "tested. Ask as somebody who has never heard of the skill would."
@@ -378,24 +378,24 @@ def _doubt_class(own: Sequence[Query], verb: str, figure: str) -> Iterator[Query
     should trigger. With n queries that are all right, Wilson's lower limit is n / (n + z²).
     """
     if not own:
-        what = f"There is no query that {verb} trigger: nothing can be known of {figure}. "
+        what = f"There is no query that {verb} trigger, so {figure} is unknown. "
         name = "no positives" if verb == "should" else "no negatives"
-        yield QueryDoubt(name, what + "Add some, mainly near misses.")
+        yield QueryDoubt(name, what + "Add some.")
     for same in _group_by_words(own):
         if len(same) > 1:
-            what = f"{in_quotes(same[0].query)} is there {len(same)} times, and counts as often. "
+            what = f"{in_quotes(same[0].query)} occurs {len(same)} times, and counts each time. "
             yield _doubt("twice", what + "Keep one.", same)
     for places in _link_groups(find_alike([query.query for query in own])):
         same = [own[place] for place in places]
         both = " and ".join(in_quotes(query.query) for query in same[:2])
-        more = f", and {len(same) - 2} more with them" if len(same) > 2 else ""
+        more = f", as do {len(same) - 2} more" if len(same) > 2 else ""
         what = f"{both} say nearly the same{more}. Reword one of them."
         yield _doubt("nearly twice", what, same)
     number = len({plain_words(query.query) for query in own})
     if 0 < number < FEW:
         sure = number / (number + _Z**2)
-        what = f"Only {_queries(number)} {verb} trigger: even where all come out right, their "
-        why = f"share is known only as above {sure:.0%}. Add {FEW - number} or more."
+        what = f"Only {_queries(number)} {verb} trigger: even if all come out right, that "
+        why = f"shows no more than a rate above {sure:.0%}. Add {FEW - number} or more."
         yield QueryDoubt("few", what + why)
 
 
@@ -677,7 +677,7 @@ def draft_queries(
         OSError: the answer cannot be written.
     """
     if not 2 <= n <= MOST:
-        raise refuse(f"n is {n}: it must be from 2 to {MOST}, half of each class")
+        raise refuse(f"n is {n}: it must be from 2 to {MOST}, half of each kind")
     offer = read_offer(skill, others, None)
     source = offer.skill
     wanted = Demand(n, source, offer.others, tuple(existing))

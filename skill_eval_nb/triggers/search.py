@@ -287,7 +287,7 @@ def propose(question: Question[str], folder: Path, terms: Terms) -> str:
         return before.description
     worst = worst_usd([question], prices)
     if terms.budget_usd is not None and worst is not None and worst > terms.budget_usd:
-        raise SearchOver(f"the proposer may cost ${worst:.4f}, more than is left of the budget")
+        raise SearchOver(f"the proposer may cost ${worst:.4f}, more than the rest of the budget")
 
     def store(description: str | None, usd: float | None) -> None:
         earlier = before.spent_usd

@@ -262,7 +262,7 @@ def _of_another(
     key: EvalKey, run: RunId, found: StatedRuns, path: str, problems: Problems
 ) -> tuple[EvalKey, RunId]:
     """The eval and the id of a row that gives the keys of another row: one of another eval."""
-    message = "a row of the eval, configuration and run number of another: taken as a separate eval"
+    message = "the same eval, configuration and run number as another row: taken as a separate eval"
     problems.add("warning", "duplicate-id", path, message, where="$.runs[*]")
     copy = 2
     while (other := run._replace(eval_id=f"{key.id} ({copy})")) in found:
@@ -278,8 +278,8 @@ def _has_unnamed_rows(runs: Iterable[RunRecord], path: str, problems: Problems) 
     several = max(sides.values(), default=0) > 1
     if several:
         message = (
-            f"{sides.total()} rows name no eval: each is an eval of its own, and is compared with "
-            "no other; write `eval_id`"
+            f"{sides.total()} rows name no eval: each counts as an eval of its own, "
+            "compared with nothing; add `eval_id`"
         )
         problems.add("warning", "unnamed-eval", path, message, where="$.runs[*]")
     return several

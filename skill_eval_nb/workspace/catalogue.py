@@ -183,8 +183,8 @@ def _report_skills(named: Mapping[str, list[str]], problems: Problems) -> None:
         known = [*dict.fromkeys(filter(None, map(skill_named, names)))]
         if len(known) > 1:
             message = (
-                f"the benchmarks call the skill {', '.join(known)}: {known[0]} is its name here, "
-                "but for runs that name their own"
+                f"the benchmarks call the skill {', '.join(known)}: {known[0]} is used here, "
+                "except for runs that name their own"
             )
             problems.add("info", "skill-names", workspace, message)
 
@@ -383,7 +383,7 @@ def _tell_unstated(runs: list[Run], problems: Problems) -> None:
     lost = {run.path for run in runs if run.configuration == UNSTATED}
     if lost:
         message = (
-            f"nothing says of which side the runs in {len(lost)} files or folders are: they are "
+            f"nothing states the side of the runs in {len(lost)} files or folders: they are "
             'compared with nothing. Give `load(…, configuration="without_skill")`, or a mapping '
             "from names of files to sides, or call a file or folder with_skill or without_skill"
         )

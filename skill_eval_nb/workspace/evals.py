@@ -312,7 +312,7 @@ def join_suites(
                 otherwise[key.id] = path
         if otherwise:
             message = (
-                f"eval ids {some(otherwise)} are already defined otherwise in "
+                f"eval ids {some(otherwise)} are already defined differently in "
                 f"{some(dict.fromkeys(otherwise.values()))}, which was used"
             )
             problems.add("warning", "defined-twice", suite.path, message, where="$.evals[*]")

@@ -264,8 +264,8 @@ def propose(root: str, paths: Iterable[str]) -> tuple[str, Sequence[str]]:
         except (OSError, ValueError, KeyError):
             continue
         proposal = (
-            f"What looks most like results, in no form that is known: {some(sorted(files))}. If "
-            f"that is what it is, {call} gives {at_least}{gives}"
+            f"These look like results, in an unknown form: {some(sorted(files))}. If "
+            f"they are, {call} gives {at_least}{gives}"
         )
         return proposal, list(files)
     return "", ()
@@ -304,7 +304,7 @@ def _try(root: str, rows: str, values: Values) -> tuple[str, str]:
     if queries := sum(len(one.queries) for results in found for one in results.triggers):
         gives = count(queries, "trigger query")
     elif not sides:
-        missing.append("nothing tells the side of a run: add configuration=…, or name it in braces")
+        missing.append("nothing states a run's side: add configuration=…, or name it in braces")
     return f"sen.from_files({path!r}{said})", "; ".join([gives, *missing[:2]])
 
 

@@ -204,7 +204,7 @@ def _list_folder(folder: Folder, problems: Problems, root: str) -> list[Folder]:
                 elif name in NOT_ENTERED:
                     others.append(name)
                 elif is_link:
-                    there = f"it leads to {os.path.realpath(entry.path)}, which is loaded anyway"
+                    there = f"it leads to {os.path.realpath(entry.path)}, which is loaded already"
                     problems.add("info", "link", entry.path, f"not followed: {there}")
                 else:
                     below.append(Folder(f"{path}/{name}", intern(name), folder))

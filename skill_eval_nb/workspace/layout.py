@@ -454,7 +454,7 @@ def _settle_rounds(places: dict[Folder, tuple[Place, int]], problems: Problems) 
     is_round = re.compile(r"round[-_ ]?\d").match
     rounds = [one for one in places if is_round(one.name) and not _has_traces(one)]
     versions = {place.configuration for place, _ in places.values()}
-    message = "rounds are counted as repeated runs; if one builds on the other, load each alone"
+    message = "rounds count as repeated runs; if each builds on the last, load each on its own"
     for folder in rounds if len(versions) == 1 else ():
         message = "there are no versions to compare: the rounds are the sides"
         places[folder] = places[folder][0]._replace(configuration=folder.name), 1
@@ -477,8 +477,8 @@ def _place_runs(
         places[folder] = of_model[of], number
         is_beside = known and folder.parent is side and not is_nested(folder)
         if is_beside and not is_like_a_run(folder):
-            message = f"beside {', '.join(known[:3])}, but not named like it: run {number}"
-            hint = "move it out of this folder if it is none"
+            message = f"beside {', '.join(known[:3])}, but not named like them: run {number}"
+            hint = "move it out of this folder if it is not a run"
             problems.add("warning", "run-by-place", folder.path, f"{message}; {hint}")
     return places
 

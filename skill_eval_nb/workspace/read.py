@@ -321,12 +321,12 @@ def _add(kind: str, file: FilePlace, document: Any, found: Files, problems: Prob
 
 def _report_unused(kind: str, path: str, problems: Problems) -> None:
     """Say why a document of one run was not used."""
-    severity, code, why = "warning", "above-runs", "it lies in no run's folder"
+    severity, code, why = "warning", "above-runs", "it is in no run's folder"
     usual = f"{os.path.dirname(path)}/{kind}.json"
     if _is_below(path):
         severity, why = "info", "a run below says the same"
     elif usual != path and os.path.isfile(usual):
-        code, why = "not-used", f"{kind}.json beside it counts"
+        code, why = "not-used", f"{kind}.json next to it counts"
     problems.add(severity, code, path, f"a {kind} document that was not used: {why}")
 
 
@@ -375,9 +375,7 @@ def _add_metadata(
             left_open[name] = own
         elif own not in _OPEN and str(own) != str(used):
             both = "" if name == "assertions" else f": {in_quotes(own)}, there {in_quotes(used)}"
-            message = (
-                f"{name} is not what the same eval's metadata elsewhere says, which was used{both}"
-            )
+            message = f"not the {name} of the same eval's metadata elsewhere, which counts{both}"
             problems.add("warning", "disagree", file.path, message, where=f"$.{name}")
     if left_open:
         found.metadata[folder] = msgspec.structs.replace(known, **left_open)
@@ -502,7 +500,7 @@ def _report_unowned(run: RunPlace, record: RunRecord, problems: Problems) -> Non
     """Name what lies beside a grading of several runs, and says of none that it is its."""
     for name in ("structural", "timing", "metrics"):
         if getattr(record, name) is not None:
-            message = "not used: its folder holds several runs, and it does not say of which it is"
+            message = "not used: its folder has several runs, and it does not say which is its own"
             problems.add("warning", "whose", f"{run.path}/{name}.json", message)
 
 

@@ -84,7 +84,7 @@ def test_applying_shows_the_diff_and_writes_after_a_yes(
     monkeypatch.setattr(improving, "_is_at_terminal", lambda: answer is not None)
     result = run(*command, typed=answer)
     assert result.exit_code == 1
-    assert "is refused: there is no eval `9`" in result.stderr
+    assert "was refused: there is no eval `9`" in result.stderr
     assert '+        "It is dated",' in result.stdout
     assert "2 of 3 drafts in evals.json: 3 lines new, 1 line gone" in result.stdout
     assert ("Write this?" in result.stdout) is (answer is not None)
@@ -103,7 +103,7 @@ def test_a_history_is_printed_and_one_of_others_replaced_by_force_only(tdd, tmp_
     assert json.loads(elsewhere.read_text())["current_best"] is None
     assert told.startswith(run("improve", "history", tdd).stdout)
     assert (tdd / "history.json").read_bytes() == before
-    assert "made by something else" in run("improve", "history", tdd, "--out", tdd).stderr
+    assert "not written by this tool" in run("improve", "history", tdd, "--out", tdd).stderr
     assert run("improve", "history", tdd, "--out", tdd, "--force").exit_code == 0
     assert (tdd / "history.json.1.bak").read_bytes() == before
 

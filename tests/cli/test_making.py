@@ -38,9 +38,9 @@ def test_looks_are_numbers_between_commas_and_stand_instead_of_the_runs(tmp_path
     given = ["run", SKILL, "--workspace", tmp_path / "ws", "--dry-run", *UNCONTAINED]
     shown = run(*given, "--looks", "2,4,6").stdout
     assert "= 72 runs at most" in shown
-    assert "at 2, 4 and 6 runs a side; the job ends where one decides" in shown
+    assert "at 2, 4 and 6 runs per side; the job ends when one decides" in shown
     for looks, why in (
-        (["2;4"], "looks is ('2;4',); it is two or more growing numbers of runs"),
+        (["2;4"], "looks is ('2;4',); it must be two or more increasing numbers"),
         (["2,4", "--runs", 3], "runs is 3, and the last look is at 4: leave --runs out"),
     ):
         assert why in " ".join(refused(*given, "--looks", *looks).replace("│", " ").split())
@@ -101,9 +101,9 @@ def test_what_is_to_be_given_has_the_names_of_options(tmp_path, monkeypatch):
     whole = run("run", SKILL, "--workspace", tmp_path, *real, *limits).stdout
     shown = " ".join(whole.split())
     assert "the $2.00 that one run may cost" in shown
-    assert "raise --budget-usd, or lower what a run may cost with --run-usd" in shown
+    assert "raise --budget-usd, or lower the cap per run with --run-usd" in shown
     assert "with --allow-scripts" in shown
-    assert "without --dry-run it begins; nothing is spent before" in shown
+    assert "without --dry-run it starts; nothing is spent before" in shown
     assert not re.search(r"plan\.start|Limits\(|budget_usd|allow_scripts|%env", shown)
 
 
@@ -152,7 +152,7 @@ def test_measuring_shows_rates_scores_and_doubts_and_keeps_the_attempts(tmp_path
     command = ("trigger", *kites(tmp_path, builds, ["Build a boat of wood, like a kite"]), *ALONE)
     result = run(*command, "--runs", 2)
     assert (result.exit_code, result.stderr) == (1, ""), "every query triggers: no measurement"
-    assert re.search(r"(?s)8 attempts to be made.* 2 of 2 \(", result.stdout)
+    assert re.search(r"(?s)8 runs to make.* 2 of 2 \(", result.stdout)
     assert "doubt: " in result.stdout
     ws = sen.load(tmp_path / "kites-workspace")
     assert ws.polars("triggers")["triggered"].to_list() == [2, 2, 2, 2]

@@ -110,7 +110,7 @@ def test_a_report_ends_with_what_single_runs_lean_to_and_what_would_decide_it(tm
     assert answer.startswith("Too few runs to say whether with_skill helps on these 4 evals. If ")
     assert "with_skill leans up: +80 pp (+" in answer
     assert answer.endswith("on these 4 evals; 4 of 4 improved.")
-    assert step.startswith("Next: 1 more run of each eval a side (8 runs) would decide it in most")
+    assert step.startswith("Next: 1 more run per eval and side (8 runs) would settle it in most")
     assert " --runs 2 --executor claude-code --executor-model MODEL" in step
     assert wrote.startswith("Wrote ")
     said = (out / "benchmark.md").read_text()

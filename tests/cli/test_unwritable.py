@@ -98,7 +98,7 @@ def test_a_job_whose_disk_runs_full_goes_on_once_there_is_room(tmp_path):
         assert result.exit_code == 2, result.output
         (told,) = result.stderr.splitlines()
         assert "No space left on device" in told
-        assert "Nothing that was finished is lost: fix this, and start the plan again" in told
+        assert "Finished work is kept: fix this, and start the plan again" in told
         (at / "filled").unlink()
         again = run(*command)
         assert again.exit_code == 0, again.output

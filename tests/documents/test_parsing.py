@@ -183,12 +183,12 @@ def test_a_line_is_read_as_a_file_is() -> None:
     assert {fault.message.split(":")[0] for fault in faults} == {
         "not strict JSON",
         "line 4 is not JSON",
-        "what is nested more than 200 deep read as null",
+        "anything nested more than 200 levels deep read as null",
         "the file is not UTF-8",
     }
     faults = Faults()  # and a file with a comma too many as well
     assert json.dumps(parse(deep.replace(b"1", b"1,"), faults)).count("{") == 200
-    assert "nested more than 200 deep" in faults[0].message
+    assert "nested more than 200 levels deep" in faults[0].message
 
 
 @given(VALUES | st.dictionaries(st.text(st.characters()), st.floats()))

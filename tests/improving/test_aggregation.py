@@ -49,7 +49,10 @@ def workspace(suggestions: list) -> Workspace:
 
 def test_without_runs_or_for_several_skills_there_is_no_place():
     several = workspace([suggestion("Too easy.", skill=skill) for skill in ("a", "b")])
-    for ws, says in ((workspace([]), "has no runs"), (several, "is of one skill, and here are 2")):
+    for ws, says in (
+        (workspace([]), "has no runs"),
+        (several, "needs one skill, and there are 2 here"),
+    ):
         with pytest.raises(Refused, match=says):
             place_of(ws)
 
@@ -124,7 +127,7 @@ def test_only_what_it_made_itself_is_replaced(tmp_path, content):
     found = aggregate(workspace([suggestion("Always passes.", "S1")]))
     file = tmp_path / "it.json"
     file.write_text(content)
-    with pytest.raises(Refused, match="made by something else"):
+    with pytest.raises(Refused, match="not written by this tool"):
         found.write(file)
     assert file.read_text() == content
     found.write(file, force=True)
@@ -148,7 +151,7 @@ def test_a_budget_that_is_too_small_merges_nothing():
     ws = workspace(SAID)
     poor = aggregate(ws, merge_model=PAID, budget_usd=1e-6, connection=offline())
     assert (poor.suggestions, poor.merged_by) == (aggregate(ws).suggestions, None)
-    says = "merged nothing. Not everything was looked at: the budget is too small"
+    says = "merged nothing. Not all suggestions were compared: the budget is too small"
     assert says in " ".join(poor.notes)
 
 

@@ -94,12 +94,12 @@ def test_a_change_with_new_errors_is_not_written_and_old_faults_are_no_new_ones(
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"{", "not plain enough"),
+        (b"{", "cannot be changed in place"),
         (b'{"evals": []} // so', "not strict JSON"),
         (b'{"evals": NaN}', "NaN read as null"),
-        (b'{"evals": [], "evals": []}', "given twice, the last counts: evals"),
+        (b'{"evals": [], "evals": []}', "given twice .the last counts.: evals"),
         (b"[" * 100_000, "too deeply"),
-        (b'{"evals": [{"id": 1, "prompt": "say "hi" twice"}]}', "not plain enough"),
+        (b'{"evals": [{"id": 1, "prompt": "say "hi" twice"}]}', "cannot be changed in place"),
         (b'{"eval_id": 1, "prompt": "Do", "assertions": []}', "a `eval_metadata` document"),
     ],
 )

@@ -186,7 +186,7 @@ def verdict(pairs: list[tuple[str, str]]):
         ([WIN] * 5, "unclear", None, ""),
         ([WIN] * 5 + [LOSS], "unclear", None, ""),
         ([TIED] * 9, "unclear", None, ""),
-        ([FIRST] * 9 + [WIN] * 6, "found out", None, "saw first in 9 of 15 pairs"),
+        ([FIRST] * 9 + [WIN] * 6, "found out", None, "came first in 9 of 15 pairs"),
         # Works that are alike are no fault of the comparator, but it is unsteady.
         ([FIRST, LAST] * 4, "unclear", None, "in both orders, its consistency is 0.00"),
     ],
@@ -220,7 +220,7 @@ def test_what_is_no_side_is_refused_and_told(path) -> None:
         with pytest.raises(Refused, match=said):
             sides_of(ws, a, b)
     ledgers(path.parent, evals=1, runs=1, name="second-workspace")
-    with pytest.raises(Refused, match="a comparison is of one skill, and here are 2"):
+    with pytest.raises(Refused, match="a comparison needs one skill, and there are 2 here"):
         sides_of(sen.load(path.parent), NEW, OLD)
 
 

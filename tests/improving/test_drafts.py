@@ -123,14 +123,14 @@ def test_what_becomes_of_a_check(tmp_path: Path, critical: bool, verdict: Any, k
         assert one.new == (() if kind == "drop" else (EXISTS | {"critical": False},))
     if verdict is never:  # for which it takes as many runs as the notes ask for
         few = drafted(world(tmp_path / "few", checks, runs=1))
-        waits = "1 check always passed or always failed in fewer than 10 runs a side"
+        waits = "1 check always passed or always failed in fewer than 10 runs per side"
         assert [one.kind for one in few if one.target == "S1"] == []
         assert few.waiting.startswith(waits)
         enough = drafted(world(tmp_path / "enough", checks, runs=2))
         assert [one.kind for one in enough if one.target == "S1"] == [kind]
         assert not enough.waiting.startswith(waits)
         tiny = drafted(world(tmp_path / "tiny", checks, evals=1, runs=1))
-        assert (len(tiny), tiny.waiting) == (0, "Too little is known of 1 check: run more first.")
+        assert (len(tiny), tiny.waiting) == (0, "Too little data on 1 check: run more first.")
 
 
 def test_a_critical_check_goes_where_another_one_stands_in_for_it(tmp_path: Path) -> None:

@@ -119,8 +119,8 @@ def test_a_good_answer_becomes_evals_with_their_files(tidy: Path) -> None:
         ("evals/files/../../SKILL.md", "x", "must be in"),
         ("evals/files/.hidden", "x", "must be in"),
         ("evals/evals.json", "{}", "must be in"),
-        ("evals/files/grading.json", "{}", "no executor may see"),
-        ("evals/files/a.txt", " \n", "nothing is in it"),
+        ("evals/files/grading.json", "{}", "that executors may not see"),
+        ("evals/files/a.txt", " \n", "it is empty"),
         ("evals/files/a.txt", "x" * 20_001, "20,001 characters"),
         ("evals/files/a.txt", "\ud800", "does not open"),
         ("evals/files/a.json", '{"a": 1, "a": 2}', "given twice"),
@@ -225,7 +225,7 @@ def test_a_draft_that_quotes_the_skill_says_so(part: Any, item: Any, quoted: str
     draft = new_draft("add", part, evals, None, [item], "Why.")
     found = Drafts([draft], measured=skill, prompts={"1": "Write a keep_list", "2": "drop_list"})
     said = found.say_leaks(draft)
-    words = f"It quotes the skill ({quoted}), and so may measure obedience."
+    words = f"It quotes the skill ({quoted}), so it may measure obedience."
     assert said == (words if quoted else "")
     assert said in " ".join(str(found).split())
     assert Drafts([draft]).say_leaks(draft) == ""

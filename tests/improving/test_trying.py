@@ -95,7 +95,7 @@ def test_arguments_that_make_no_sense_are_refused(own):
         with pytest.raises(Refused):
             try_out(ADDED, sen.load(own), **wrong)
     tried_on(own.parent / "other", planted(2, 1), evals=1, runs=2)
-    with pytest.raises(Refused, match="a try-out is of one skill, and here are 2"):
+    with pytest.raises(Refused, match="a try-out needs one skill, and there are 2 here"):
         try_out(ADDED, sen.load(own.parent))
 
 

@@ -222,7 +222,7 @@ def test_a_connection_is_a_value_that_shows_neither_key_nor_password():
     assert "models.example.org/v1" in repr(connection)
     told = f"{connection!r} {ModelFault('connection', f'{connection.base_url} is not there')}"
     for url in ("ftp://me:planted@host", "me:planted@host", "http://me:planted/x@host"):
-        with pytest.raises(ValueError, match="is not an address of a server") as refused:
+        with pytest.raises(ValueError, match="is not a server address") as refused:
             Connection(url)
         told += "".join(traceback.format_exception(refused.value))
     assert "planted" not in told

@@ -293,11 +293,11 @@ def test_a_panel_says_that_its_kernel_is_gone_and_the_next_goes_on(opened, desk)
         panel.get_by_role("button", name="Start", exact=True).click()
         panel.get_by_text(re.compile(r"^([3-9]|1\d) of 24$")).wait_for()
         notebook.page.evaluate(RESTART)
-        panel.get_by_text("The kernel that this widget belongs to is gone").wait_for()
+        panel.get_by_text("The kernel of this widget is gone").wait_for()
         assert faults(notebook.run()) == []
         large = panel.locator(".sen-main")
         large.get_by_text("Continue iteration-1").wait_for()
-        assert panel.get_by_role("button", name="Begin a new iteration").is_visible()
+        assert panel.get_by_role("button", name="Start a new iteration").is_visible()
         large.click()
         panel.get_by_text("24 of 24 runs").wait_for()
         assert panel.get_by_text("errored", exact=True).count() == 1  # what a square would mean

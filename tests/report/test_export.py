@@ -216,7 +216,7 @@ def write(tmp_path):
         if dialect == "codingbuddy" and not demanded:
             jsonschema.validate(value, CODINGBUDDY, jsonschema.Draft7Validator)
         told = " ".join(written.losses)
-        assert ("demanded" in told, (demanded or "") in told) == (demanded is not None, True)
+        assert ("is required" in told, (demanded or "") in told) == (demanded is not None, True)
         return value, told
 
     return write_runs
@@ -270,7 +270,7 @@ def test_the_schema_is_met_where_things_are_missing(write):
         "duration": 55.0,
     }
     rows = [row | {"tokens": None} for row in balanced()]
-    value, _ = write("codingbuddy", rows, demanded="`summary.tokens` is demanded")
+    value, _ = write("codingbuddy", rows, demanded="`summary.tokens` is required")
     assert "tokens" not in value["summary"]
     assert [one["with_skill"]["pass_rate"] for one in value["eval_results"]] == [0.875, 0.75]
 

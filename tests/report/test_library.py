@@ -59,7 +59,7 @@ ANSWERS: dict[str, tuple[Rows, list[str]]] = {
         once("abcdef", *UP, baseline="old_skill") + once("g", *UP),
         [
             "A new version helps on average: +50 pp (exact p = 0.0312).",
-            "One skill is held against no skill: +50 pp.",
+            "One skill is compared with no skill: +50 pp.",
         ],
     ),
     "a skill in two workspaces counts once": (
@@ -72,7 +72,7 @@ ANSWERS: dict[str, tuple[Rows, list[str]]] = {
     ),
     "errors decide": (
         [row for name in "abcdef" for row in skill(name, ([1.0, None, None, None], [0.5]))],
-        [f"{UNCLEAR}, as errors decide: +50 pp."],
+        [f"{UNCLEAR}: errored runs decide: +50 pp."],
     ),
     "nothing is compared": ([run("1", SIDES[0], 1, 0.5)], []),
 }
@@ -114,7 +114,7 @@ def test_each_verdict_allows_for_those_that_could_have_been_one_and_leans_for_al
         elif alone[row["skill"]]["verdict"] == "helps":
             assert row["verdict"] == "unclear"
             assert row["low"] is None or row["low"] <= 0 <= row["high"]
-            assert row["reason"].startswith("Not clear once")
+            assert row["reason"].startswith("Not clear when corrected")
         if alone[row["skill"]]["lean"] != row["lean"]:
             assert row["lean"] == "no lean"
             assert row["lean_low"] <= 0 <= row["lean_high"]
@@ -140,10 +140,11 @@ def test_what_is_known_comes_first_then_what_leans_then_the_largest() -> None:
         ("small", "suite", "too few runs", "no lean", 1),
         ("alike", "suite", "too few runs", "no lean", 3),
     ]
-    own = "On their own: helps 2, leans up 1, not decided yet 3."
+    own = "Individually: helps 2, leans up 1, undecided 3."
     assert own in found.answers[0].because
-    assert "Of 21 evals 4 tell nothing: every run on both sides passes everything (3)" in "".join(
-        line for block in blocks_of(found) for line in block.lines()
+    assert (
+        "Uninformative: 4 of 21 evals, where every run on both sides passes everything (3)"
+        in "".join(line for block in blocks_of(found) for line in block.lines())
     )
     steps = dict(found.table.select("skill", "new_runs").rows())
     assert (steps["clear"], steps["leans"] is None) == (None, False)

@@ -133,7 +133,7 @@ SAID = {
 TOO_MUCH = "its folder grew by more than 100 MiB"
 TOO_LONG = {
     "messages-api": "it took longer than 6 s",
-    "claude-code": f"had not finished after {ENDLESS:.0f} seconds, its limit",
+    "claude-code": f"did not finish within its limit of {ENDLESS:.0f} seconds",
 }
 LEFT = re.compile(r"(1 process|\d+ processes) it left behind (was|were) ended")
 

@@ -227,7 +227,7 @@ def test_it_is_the_one_that_was_begun_or_the_next_that_nobody_else_has_filled(tm
     begin(plan(tmp_path, judgings=0))
     assert plan(tmp_path).iteration == 1  # a judge joins what nobody judged
     lay(tmp_path / "ws/iteration-2", {})
-    assert chosen(1) == (2, "empty so far")
+    assert chosen(1) == (2, "still empty")
     assert chosen(1, iteration=2)[0] == 2
     begin(plan(tmp_path, seed=1))
     assert [chosen(seed)[0] for seed in (0, 1)] == [1, 2]
@@ -243,9 +243,9 @@ def test_what_is_no_folder_is_no_iteration_and_is_named(tmp_path, make):
     begin(plan(tmp_path))
     make(tmp_path / "ws/iteration-2")
     assert plan(tmp_path).iteration == 1
-    new, why = plan(tmp_path, seed=1), "nothing can be kept, as it is not a folder"
+    new, why = plan(tmp_path, seed=1), "it is not a folder"
     assert (new.iteration, new.why_iteration) == (3, f"new: in iteration-2 {why}")
-    with pytest.raises(Refused, match=f"^iteration-2 is there, but {why}"):
+    with pytest.raises(Refused, match=f"^iteration-2 exists, but {why}"):
         plan(tmp_path, seed=1, iteration=2)
 
 

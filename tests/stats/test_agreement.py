@@ -62,10 +62,10 @@ NEARLY_ALL_FIVES = [[5, 5, 5]] * 38 + [[1, 5, 5], [5, 1, 5]]
         ([[4, 4]] * 30, "All scores are 4"),
         ([[4], [5]], "No output was scored twice"),
         ([[1, 5], [5, 1]], "too few or too alike"),
-        ([[4, 9]] * 3 + [[3, 3]], "3 of the scores lie outside 1–5"),
+        ([[4, 9]] * 3 + [[3, 3]], "Scores outside 1–5: 3"),
         (
             [[4, 3]] * 30,
-            "The difference has no interval: it takes two evals on which it is not alike",
+            "The difference has no interval: that takes two evals with different values",
         ),
         (NEARLY_ALL_FIVES, "98% of the scores are 5"),
     ],
@@ -113,7 +113,7 @@ def test_a_human_is_compared_with_every_judging_of_the_same_output() -> None:
         (HUMANS.with_columns(score=pl.lit(None, pl.Float64)), "holds no score"),
         (
             HUMANS.with_columns(dimension=pl.lit("clarty")),
-            "none with .*`clarty`.*one has eval_id `1`, .*`clarity`",
+            "none with .*`clarty`.*run has eval_id `1`, .*`clarity`",
         ),
     ],
 )

@@ -122,7 +122,7 @@ def rounded(rates: list[float]) -> list[float]:
         ("pass_rate", "mean", fmean(rounded(RATES)), ROUNDED),
         ("tokens", "mean", 4000, "rounded to fewer digits"),
         ("pass_rate", "mean", 0.123456, "unknown"),
-        ("pass_rate", "delta", -DELTA, "sign of the delta turned"),
+        ("pass_rate", "delta", -DELTA, "sign of the delta reversed"),
         ("tokens", "delta", fmean(MIXED) - fmean(MIXED_BASE), CHARACTERS),
         ("tokens", "delta", fmean(TOKENS) - sum(_of(WITHOUT, "tokens")) / len(WITHOUT), ZERO),
         ("pass_rate", "delta", 0.0, "missing summary read as 0"),

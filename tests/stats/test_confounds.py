@@ -224,7 +224,7 @@ def test_what_the_stand_in_made_has_no_verdict_wherever_it_is_shown(
         assert row["stand_in"] == made
         assert (row["verdict"] is None) == made
         assert row["p"] is not None or metric == "tokens"
-        says = "The stand-in made this, and it is not a model"
+        says = "No verdict: these runs come from the stand-in"
         assert row["reason"].startswith(says) == made
         assert any(warning.startswith(says) for warning in row["warnings"]) == made
     for row in plain(deltas_by_eval(ws, metric)):

@@ -267,10 +267,10 @@ def test_the_mean_over_models_of_these_evals_deals_labels_inside_eval_and_model(
     assert row["p"] == pytest.approx(doubled_tail(dealt))
     assert (row["executor_model"], row["n_evals"], row["n_runs"]) == (None, 2, 10)
     assert "on these 2 evals" in row["reason"]
-    assert row["warnings"][0].endswith("each as much: large +43.8 pp; small −25 pp.")
+    assert row["warnings"][0].endswith("equally weighted: large +43.8 pp; small −25 pp.")
     opposite = runs(LARGE, 1.0, 0.0, evals=6) + runs(SMALL, 0.0, 0.5, evals=6)
     (of_both,) = plain(deltas(runs_table(opposite), pool="model"))
-    said = "large +100 pp; small −50 pp. Their signs are opposite"
+    said = "large +100 pp; small −50 pp. Their signs differ"
     assert said in of_both["reason"]
     assert said in " ".join(of_both["warnings"])
     by_eval = plain(deltas_by_eval(runs_table(rows), pool="model"))
@@ -293,6 +293,6 @@ def test_the_mean_over_models_of_tasks_like_these_flips_signs_of_evals_that_each
     assert row["estimate"] == pytest.approx(d.sum())
     assert row["p"] == pytest.approx(doubled_tail(every_flip([*d])))
     assert (row["n_evals"], row["unpaired"], row["executor_model"]) == (7, ["7", "8"], None)
-    assert row["warnings"][-1] == "Without a pair, and so left out: alone."
+    assert row["warnings"][-1] == "Left out for lack of a pair: alone."
     with pytest.raises(ValueError, match=r"no pool `models`\. Did you mean `model`"):
         deltas(runs_table(rows), pool="models")

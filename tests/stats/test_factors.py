@@ -127,24 +127,24 @@ LACKING: dict[str, tuple[list[Row], str, str]] = {
     "one model": (
         runs_of(grid(large=0.4)),
         "population",
-        "it takes two with both sides, and there is large",
+        "this takes two with both sides; there is large",
     ),
     "no eval in common": (
         runs_of(
             grid(4, large=0.4) | {(f"s{i}", m): one for (i, m), one in grid(small=0.4).items()}
         ),
         "suite",
-        "no eval has both sides with each of them",
+        "no eval has both sides with all of them",
     ),
     "eight evals of which two differ": (
         of_differences([[0.2, 0.2 + 0.1 * (i < 2)] for i in range(8)]),
         "population",
-        "it takes 6 evals on which they differ, and there are 2",
+        "they must differ on 6 evals, and they differ on 2",
     ),
     "single runs": (
         of_differences(PUBLISHED),
         "suite",
-        "it takes two runs of an eval on either side with each of them",
+        "this takes two runs of an eval per side with each of them",
     ),
     "no noise": (
         runs_of(grid(small=0.4) | {(str(i), LARGE): ([1.0] * 3, [1.0] * 3) for i in range(8)}),
@@ -159,7 +159,7 @@ def test_where_it_cannot_be_told_there_is_no_figure_but_a_reason(case: str) -> N
     rows, scope, why = LACKING[case]
     for row in told(rows, scope=scope):
         assert [row[name] for name in ("interaction_p", "differs", "deviation_p")] == [None] * 3
-        assert row["interaction"].endswith(f"between models cannot be told: {why}.")
+        assert row["interaction"].endswith(f"between models: {why}.")
 
 
 @pytest.mark.parametrize("scope", ["suite", "population"])
@@ -192,15 +192,18 @@ def test_a_claim_that_the_number_of_models_explains_is_taken_back() -> None:
     assert (alone["verdict"], row["verdict"]) == ("helps", "unclear")
     assert row["p_adjusted"] > 0.05
     assert row["low"] <= 0 <= row["high"]
-    assert row["reason"].startswith("Not clear once 3 models are allowed for (p = ")
+    assert row["reason"].startswith("Not clear when corrected for 3 models (p = ")
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"status": "errored", "pass_rate": None}, "Errors decide. The effect differs between"),
-        ({"executor_model": "stand-in"}, "There is no verdict with stand-in. The effect"),
-        ({"judge_model": "mild"}, "Not all models had the same judges: that may be"),
+        (
+            {"status": "errored", "pass_rate": None},
+            "Errored runs decide this. The effect differs between",
+        ),
+        ({"executor_model": "stand-in"}, "There is no verdict for stand-in. The effect"),
+        ({"judge_model": "mild"}, "Not all models had the same judges, which may"),
     ],
 )
 def test_what_may_turn_the_answer_is_said_with_it(change: Row, sentence: str) -> None:
@@ -225,4 +228,4 @@ def test_families_are_flipped_as_one() -> None:
     )
     assert alone["interaction_p"] < together["interaction_p"]
     (few, *_) = told(rows, scope="population", cluster={str(i): str(i % 5) for i in range(16)})
-    assert "it takes 6 families on which they differ, and there are 5" in few["interaction"]
+    assert "they must differ on 6 families, and they differ on 5" in few["interaction"]

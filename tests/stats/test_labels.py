@@ -111,9 +111,9 @@ def test_the_corrected_delta_of_one_eval_by_its_formula_and_its_interval_by_scip
     ("most", "label", "more", "says"),
     [
         (0, {}, {}, "No check has a human label"),
-        (4, {"sampled": False}, {}, "24 labels here are of checks not drawn at random"),
+        (4, {"sampled": False}, {}, "No labelled check was drawn at random .24 labels."),
         (LEAST - 1, {}, {}, "no eval has 3 labels"),
-        (4, {}, {"metric": "tokens"}, "of the pass rate"),
+        (4, {}, {"metric": "tokens"}, "takes the pass rate"),
     ],
 )
 def test_what_cannot_be_corrected_says_why(most, label, more, says) -> None:

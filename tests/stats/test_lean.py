@@ -180,8 +180,8 @@ def test_a_next_step_in_words_keeps_to_the_level_and_to_families() -> None:
                 assert row["next_runs"] == (2 if scope == "suite" else None)
     (row,) = plain(deltas(runs_table(rows_of(SINGLE, time_seconds=300.0, cost_usd=0.05))))
     assert row["next_step"] == (
-        "2 more runs of each eval a side (16 runs, about $0.80, about 1 h 20 min one after the "
-        "other) would decide it in most cases; 8 would if the difference is half of this."
+        "2 more runs per eval and side (16 runs, about $0.80, about 1 h 20 min one at a "
+        "time) would settle it in most cases; 8 would if the difference is half of this."
     )
     decided = plain(deltas(runs_table(rows_of([(own * 4, other * 4) for own, other in CLEAR]))))[0]
     assert (decided["verdict"], decided["next_step"], decided["lean"]) == ("helps", None, None)

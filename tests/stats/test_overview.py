@@ -154,13 +154,13 @@ def test_each_look_is_held_to_its_part_and_what_was_decided_first_stands(case: s
     ("evals", "looks", "why"),
     [
         (3, None, "no looks were planned"),
-        (3, (), "two or more growing numbers"),
-        (3, (10,), "two or more growing numbers"),
-        (3, (4, 2), "two or more growing numbers"),
-        (3, (2, 2.5), "two or more growing numbers"),
-        (3, (0, 4), "two or more growing numbers"),
-        (3, (1, 10), r"of 3 evals with 1 run a side the smallest p is 1, and 0.0167 is asked for"),
-        (1, (2, 3), r"of 1 eval with 2 runs a side the smallest p is 0.333"),
+        (3, (), "two or more increasing numbers"),
+        (3, (10,), "two or more increasing numbers"),
+        (3, (4, 2), "two or more increasing numbers"),
+        (3, (2, 2.5), "two or more increasing numbers"),
+        (3, (0, 4), "two or more increasing numbers"),
+        (3, (1, 10), r"of 3 evals with 1 run per side the least p is 1, and 0.0167 is required"),
+        (1, (2, 3), r"of 1 eval with 2 runs per side the least p is 0.333"),
     ],
 )
 def test_looks_that_could_not_decide_are_refused_with_the_reason(evals, looks, why) -> None:

@@ -70,7 +70,7 @@ def test_no_cheaper_design_has_the_standard_error(
         assert first["se"] <= target
     else:
         assert design(first) == (15, 6, 3)
-        assert "No design up to 15 evals × 6 runs × 3 judgings" in first["note"]
+        assert "No design with up to 15 evals × 6 runs × 3 judgings" in first["note"]
 
 
 def test_the_data_s_design_stands_beside_the_chosen_one() -> None:
@@ -113,10 +113,10 @@ def test_prices_and_seconds_are_the_means_of_the_data_s_runs_unless_given() -> N
         ({"components": {"run": 1.0}}, "Say what is wanted"),
         ({"components": {"run": 1.0}, "target_se": 1}, "lacks `eval`"),
         ({"components": {"run": 1}, "target_se": 1, "effect": 1}, "not both"),
-        ({"components": {"run": 1}, "effect": -1}, "`effect` has to be a number above 0"),
+        ({"components": {"run": 1}, "effect": -1}, "`effect` must be a number above 0"),
         ({"components": {"run": 1}, "effect": 1, "scope": "all"}, "no scope `all`"),
-        ({"components": {"run": 1}, "effect": 1, "power": 80}, "`power` lies between"),
-        ({"components": {"run": 1}, "effect": 1, "level": 95}, "`level` lies between"),
+        ({"components": {"run": 1}, "effect": 1, "power": 80}, "`power` must lie between"),
+        ({"components": {"run": 1}, "effect": 1, "level": 95}, "`level` must lie between"),
         ({"components": {"run": 1}, "effect": 1, "max_runs": 0}, "at least 1"),
     ],
 )
@@ -194,7 +194,7 @@ def test_degrees_of_freedom_of_these_evals_are_those_of_welch_over_all_cells() -
         (
             scores_of(np.full((1, 5, 2, 2), 4.0)),
             "target_se",
-            "No noise was seen in 5 × 2 runs: nothing can be planned from that.",
+            "No noise was seen in 5 × 2 runs, so there is nothing to plan from.",
         ),
     ],
 )

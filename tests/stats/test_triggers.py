@@ -75,8 +75,8 @@ def test_parts_by_split_and_what_is_wrong_with_the_data() -> None:
         (asked, {"by": "splits"}, "Did you mean `split`"),
         (asked.drop("should_trigger"), {}, "this lacks should_trigger"),
         (misspelt, {}, "Did you mean `not triggered`"),
-        (asked, {"level": 95}, "`level` lies between 0 and 1"),
-        (asked, {"threshold": 0}, "`threshold` is above 0"),
+        (asked, {"level": 95}, "`level` must lie between 0 and 1"),
+        (asked, {"threshold": 0}, "`threshold` must be above 0"),
     ):
         with pytest.raises(ValueError, match=says):
             trigger_scores(wrong, **told)
@@ -149,14 +149,14 @@ def said(*asked, **more) -> dict[str, tuple[bool, str]]:
         ([*OTHERS, (False, "n")], "never triggers", True, "Other skills were opened"),
         ([(True, "tt"), (False, "tt")], "always triggers", True, "also those of 1 query"),
         ([(True, "e-"), (False, "--")], "nothing measured", True, "1 run errored"),
-        ([(True, "--"), (False, "--")], "nothing measured", True, "budget or a stop"),
-        ([(True, "ttn")], "no negatives", True, "there are none"),
-        ([(False, "nnn"), (True, "ee")], "no positives", True, "none has a run that tells"),
+        ([(True, "--"), (False, "--")], "nothing measured", True, "budget ran out"),
+        ([(True, "ttn")], "no negatives", True, "trigger exists"),
+        ([(False, "nnn"), (True, "ee")], "no positives", True, "trigger has a run that counts"),
         ([*SOUND, (True, "tnnn", OTHER)], "shadowed", False, "3 of 4 runs"),
         ([*SOUND, (True, "tee")], "errored", False, "2 of 12 runs errored"),
         ([*SOUND, (True, "teeeeeeeeeee")], "errored", True, "11 of 21"),
-        ([*SOUND, (True, "t--")], "not run", False, "2 of 12 runs were not made"),
-        ([(True, "t"), (False, "n")], "one run a query", False, "each three times"),
+        ([*SOUND, (True, "t--")], "not run", False, "Of 12 runs, 2 not made"),
+        ([(True, "t"), (False, "n")], "one run a query", False, "at least three times"),
         ([*SOUND, (None, "tt")], "unlabelled", False, "1 query"),
     ],
 )

@@ -194,14 +194,14 @@ OFF = Adjusted(0.2, 0.01, 0.01)
             "the adjusted interval lies within ±5",
         ),
         (SAME, {"worth": 0.001}, "unclear", "beyond 0.713 pp can be ruled out (90 % interval)."),
-        (MIXED, {}, "unclear", "(every run of an eval came out alike) on these 4 evals"),
-        (STILL, {}, "too few runs", "(every run of an eval came out alike) on these 4 evals"),
+        (MIXED, {}, "unclear", "(all runs of an eval came out the same) on these 4 evals"),
+        (STILL, {}, "too few runs", "(all runs of an eval came out the same) on these 4 evals"),
         (STILL, {}, "too few runs", "exact p = 1: no eval differs between the sides."),
         (
             [([1.0], [0.0])] * 9,
             {},
             "too few runs",
-            "on these 9 evals, each run once a side.",
+            "on these 9 evals, each run once per side.",
         ),
         (
             [*BETTER_ONCE, ([1.0] * 2, [1.0] * 2)],
@@ -213,7 +213,7 @@ OFF = Adjusted(0.2, 0.01, 0.01)
             BETTER_ONCE,
             {},
             "too few runs",
-            "that 3 runs a side with these values could give comes by luck in 10 % of cases.",
+            "that 3 runs per side with these values could give comes by luck in 10 % of cases.",
         ),
     ],
 )

@@ -128,9 +128,9 @@ SUITE = {"evals.json": {"evals": [{"id": 1, "prompt": "Log in."}]}}
         # Errors first.
         (two_sides() | {f"{BASELINE}/timing.json": "{"}, "ws.problems", "1 thing on disk could "),
         (two_sides(), "sen.charts.forest(ws)", ""),
-        ({f"{RUN}/grading.json": graded("p")}, "", "every run is of with_skill: without a"),
+        ({f"{RUN}/grading.json": graded("p")}, "", "every run is of with_skill: nothing to"),
         ({"eval-1/grading.json": graded("p")}, "", "no run names its configuration"),
-        (SUITE, "ws.evals", "there are evals here, and no runs yet"),
+        (SUITE, "ws.evals", "there are evals here, but no runs yet"),
     ],
 )
 def test_the_first_step(tmp_path, files, code, why):

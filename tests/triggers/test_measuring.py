@@ -108,7 +108,7 @@ def test_errored_attempts_are_made_again_where_that_is_asked_for(tmp_path):
     assert "3 attempts: 3 errored" in repr(measured(tmp_path, FLY, run=lambda task: BROKEN))
     kept = measured(tmp_path, FLY, run=lambda task: OPENED)
     assert outcomes(kept) == {FLY.query: ["errored"] * 3}
-    assert "retry_errored=True repeats what errored" in kept.message
+    assert "retry_errored=True repeats runs that errored" in kept.message
     assert "No score is defined." in repr(kept)
     again = measured(tmp_path, FLY, run=lambda task: OPENED, retry_errored=True)
     assert outcomes(again) == {FLY.query: ["triggered"] * 3}
@@ -173,7 +173,7 @@ READ = called("Read", "---", file_path="/skills/boats/SKILL.md")
 BOATS = called("Skill", "Launching skill: boats", skill="boats")
 BEFORE = called("Skill", "Launching", skill="x:boats")
 LONG = called("Bash", "a", command="ls  -l\n" + "x" * 200) + called("Read", None)
-LIMIT = "The run had not finished after 180 seconds, its limit."
+LIMIT = "The run did not finish within its limit of 180 seconds."
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_the_ceiling_holds_and_the_rest_is_made_with_more_money(tmp_path, bought
     assert all("budget" in (one.reason or "") for one in short.attempts if one.reason)
     assert short.cost_usd == pytest.approx(billed(tmp_path / "log"))
     assert short.cost_usd <= ceiling
-    assert f"{counts.count('not run')} more attempts" in short.message
+    assert f"{counts.count('not run')} more runs" in short.message
     assert bought(budget_usd=ceiling).attempts == short.attempts, "what was spent before counts"
     whole = bought(budget_usd=5.0)
     assert [one.outcome for one in whole.attempts] == ["triggered"] * 16

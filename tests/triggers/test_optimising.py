@@ -172,7 +172,7 @@ def test_runs_that_all_errored_are_no_score_and_no_end(tmp_path, whole, says):
     found = world.optimise()
     assert (found.status, found.best, len(found.steps)) == ("partial", None, 2)
     assert f"{says} not finished" in found.ended
-    assert "retry_errored=True repeats what errored" in found.ended
+    assert "retry_errored=True repeats runs that errored" in found.ended
     world.run = routed
     assert world.optimise(retry_errored=True).status == "done"
 
@@ -320,8 +320,8 @@ def test_the_ceiling_holds_and_the_last_measurement_has_its_money(tmp_path, whol
         assert found.status == "partial"
         assert found.best_description == PRESENT
     if share == 0.02:
-        assert "too small for 32 more attempts, each $0.02 at worst" in found.ended
-        assert found.ended.endswith("(money is set aside for the last measurement)")
+        assert "too small for 32 more runs, each $0.02 at worst" in found.ended
+        assert found.ended.endswith("(money is reserved for the last measurement)")
 
 
 def test_with_more_money_it_goes_on_and_pays_for_nothing_twice(tmp_path, whole):

@@ -93,7 +93,7 @@ def test_a_set_for_several_skills_is_read_for_one(tmp_path: Path) -> None:
     file = written(tmp_path, SEVERAL)
     found = read_queries(file, skill="release-notes")
     assert [one.should_trigger for one in found] == [False, True, False]
-    with pytest.raises(Refused, match="give one of them as `skill`"):
+    with pytest.raises(Refused, match="name one of them with `skill`"):
         read_queries(file, skill="pdf")
 
 
@@ -225,7 +225,7 @@ def test_what_else_stands_there_stays(
         ({"name": "package"}, "is not a trigger set"),
         ("{", "is not a trigger set"),
         ([{"query": "a", "expected": "pdf"}], "for several skills"),
-        ([{"query": "a", "should_trigger": [1]}], "correct it before"),
+        ([{"query": "a", "should_trigger": [1]}], "correct the file before"),
     ],
 )
 def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, there: Any, said: str) -> None:

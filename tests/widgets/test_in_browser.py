@@ -170,7 +170,7 @@ def test_drafts_from_a_suggestion_to_the_file(browser, tmp_path):
         page.get_by_role("rowheader", name="tea, with_skill, run 1").wait_for()
         page.get_by_text("Found: notes.md").first.wait_for()  # what goes has a verdict
         looked_at(stage, "drafts")
-        page.get_by_role("tab", name="Change of the evals (1)").click()
+        page.get_by_role("tab", name="Changes to the evals (1)").click()
         page.get_by_role("button", name="Apply").click()
         page.get_by_text("The old file is").wait_for()
         looked_at(stage)
@@ -241,7 +241,7 @@ def test_run_panel_from_the_form_to_the_verdict(browser, tmp_path):
     panel = panels.panel_on(skill, executor=panels.held(may), runs=2)
     with staged(browser, panel, *NARROW) as stage:
         page = stage.page
-        page.get_by_role("button", name="No eval").click()
+        page.get_by_role("button", name="No evals").click()
         page.get_by_text("Evals (0 of 6)").wait_for()
         page.get_by_label("mixed-commits").check()
         page.get_by_label("breaking-change").check()
@@ -251,7 +251,7 @@ def test_run_panel_from_the_form_to_the_verdict(browser, tmp_path):
         stage.unfold()
         looked_at(stage, "run-panel-plan", (NARROW, ("dark-high-contrast", 1000), WIDE))
         page.get_by_role("button", name="Start", exact=True).click()
-        page.get_by_role("progressbar", name="runs that have ended").wait_for()
+        page.get_by_role("progressbar", name="finished runs").wait_for()
         page.locator(".sen-flights li").first.wait_for()
         looked_at(stage, "run-panel-running", within=".sen-running")
         may.set()
@@ -287,12 +287,12 @@ def test_trigger_panel_from_a_typed_query_to_what_was_found(browser, tmp_path):
 
         page.get_by_role("tab", name="Queries").focus()
         page.keyboard.press("ArrowRight")
-        page.get_by_text("7 queries, 21 attempts").wait_for()
-        page.get_by_role("spinbutton", name="Runs of a query").fill("1")
+        page.get_by_text("7 queries, 21 runs").wait_for()
+        page.get_by_role("spinbutton", name="Runs per query").fill("1")
         page.keyboard.press("Tab")
-        page.get_by_text("7 queries, 7 attempts").wait_for()
+        page.get_by_text("7 queries, 7 runs").wait_for()
         page.get_by_role("button", name="Start").click()
-        page.get_by_text("All runs are there").wait_for(timeout=60_000)
+        page.get_by_text("Everything is done").wait_for(timeout=60_000)
         page.get_by_text("1 run").first.click()
         looked_at(stage, "triggers-run")
 

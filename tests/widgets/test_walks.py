@@ -47,7 +47,7 @@ LONG = 140
 TODAY = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
 PASSING = re.compile(
     r"\b[0-9a-f]{12,}\b|(?<=sen-panel-)\d+|(?<=genai-prices )[\d.]*\d"
-    r"|(?<=, )(?:\d+:\d\d(?=Put away)|\d+\.\d s$)|\$[\d.]+ / \$[\d.]+"
+    r"|(?<=, )(?:\d+:\d\d(?=Dismiss)|\d+\.\d s$)|\$[\d.]+ / \$[\d.]+"
     r'|(?<="press", )[^]]*|\d{4}-\d\d-\d\dT[\d:.+Z]+|(?<=not JSON: ).*'
 )
 """What is another every time, or elsewhere: names made of where something is, counters, prices, how

@@ -118,7 +118,7 @@ def test_what_somebody_else_said_meanwhile_stays(path):
     [
         (b"{oops", "not JSON"),
         (b'{"reviews": {"a": 1}}', "list of `reviews`"),
-        (b'{"reviews": [], /* mine */ "status": "complete"}', "comments left out"),
+        (b'{"reviews": [], /* mine */ "status": "complete"}', "comments removed"),
         (b'{"reviews": [], "reviews": []}', "given twice"),
         (b'{"reviews": [{"run_id": "a"},]}', "trailing commas"),
     ],

@@ -218,7 +218,9 @@ def test_registered_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "reader-failed" in set(sen.load(tmp_path / "ws").problems["code"])
     lay(tmp_path / "ws", {"mine/grading.json": graded("p")})
     monkeypatch.setattr(reader, "recognise", lambda _: 1 / 0)
-    with pytest.warns(UserWarning, match="'our-harness' .* ended in ZeroDivisionError"):
+    with pytest.warns(
+        UserWarning, match="'our-harness' .* failed on a file with ZeroDivisionError"
+    ):
         assert sen.load(tmp_path / "ws").runs.height == 1
 
 

@@ -112,7 +112,7 @@ def _map_by_side(found: list[Any], where: str, faults: Faults) -> Plain:
         name for name, (first, *others) in sides.items() if any(one != first for one in others)
     ]
     if twice:
-        message = f"not used: {', '.join(twice)} has several entries that differ; write one a side"
+        message = f"not used: {', '.join(twice)} has entries that differ; write one per side"
         faults.add("warning", "not-used", where, message)
     return {name: entries[0] for name, entries in sides.items() if name not in twice}
 
@@ -199,14 +199,14 @@ def rearrange(kind: str, raw: Any, faults: Faults) -> Any:
         if _has_other_scale(plain):
             scores = {name: {"score": None} for name in plain["rubric_scores"]}
             plain = {**plain, "rubric_scores": scores}
-            message = "not used: scores above 5, so of another scale; write them from 1 to 5"
+            message = "not used: scores above 5 are on another scale; write them from 1 to 5"
             faults.add("error", "other-scale", "$.rubric_scores", message)
         is_plain = any(plain.get(key) for key in names_of(Grading, "expectations"))
         return _add_dimensions(plain if is_plain else with_own_verdict(_join_parts(plain)))
     if kind == "triggers" and (queries := [read_query(*found) for found in outcomes(raw)]):
         around = raw if isinstance(raw, dict) else {}
         rest = {key: raw[key] for key in around if next(outcomes({key: raw[key]}), None) is None}
-        message = "what was expected of a query, and what it did, is read as one run of it"
+        message = "the expected and actual outcome of a query are read as one run of it"
         faults.add("info", "inferred-run", "$", message)
         return {**rest, "queries": queries}
     return raw
@@ -277,7 +277,7 @@ def read_benchmarks(raw: Any) -> tuple[list[Benchmark], Faults]:
                 note_unused(value, f"$.{key}", faults)
     note_missing(raw, found, faults)
     if not any(benchmark.runs or benchmark.run_summary for benchmark in found):
-        faults.add("error", "no-figures", "$", "no runs and no figures that can be understood")
+        faults.add("error", "no-figures", "$", "no runs or figures that can be understood")
     return found, faults
 
 
@@ -488,7 +488,7 @@ def _unfold_counts(run: Plain, where: str, faults: Faults) -> None:
             run |= {"passed": share[0], "total": share[1]}
         elif re.match(r"\s*(?:n\s*/\s*a|none|not scored|-+|—)(?!\w)", stated, re.IGNORECASE):
             del run[key]
-            message = f"{stated[:60]!r}: not scored, and in no rate"
+            message = f"{stated[:60]!r}: not scored, so in no rate"
             faults.add("info", "not-scored", f"{where}.{key}", message)
 
 
@@ -526,7 +526,7 @@ def _halve_scores_of_ten(rows: list[Row], faults: Faults) -> None:
             row.fields = {name: value for name, value in row.fields.items() if name != key}
         elif all(map(is_number, block.values())):
             row.fields = {**row.fields, key: {name: score / 2 for name, score in block.items()}}
-            message = "scores of 10, halved to scores of 5"
+            message = "scores out of 10, halved to scores out of 5"
             faults.add("warning", "converted", f"{row.where}.{key}", message)
 
 
@@ -574,7 +574,7 @@ def _turn_to_shares(runs: list[Plain], where: str, faults: Faults) -> None:
         results = [run["result"] for run in runs if is_number(run["result"].get(name))]
         rates = [result[name] for result in results]
         if name == "score" and 1 < max(rates, default=0) <= 10:
-            message = f"not used: scores up to {max(rates):g}; write `max_score` beside each"
+            message = f"not used: scores up to {max(rates):g}; write `max_score` next to each"
             faults.add("warning", "no-rate", where, message)
             for result in results:
                 del result[name]

@@ -105,7 +105,7 @@ def tool_of(raw: Any, *, others: bool = False) -> str | None:
             if tool.recognise(raw):
                 return name
         except Exception as fault:  # noqa: BLE001 -- somebody else's package must not end a load
-            _warn_once(f"the reader {name!r} of {GROUP} ended in {fault!r} over a file")
+            _warn_once(f"the reader {name!r} of {GROUP} failed on a file with {fault!r}")
     return None
 
 

@@ -61,7 +61,7 @@ def _run_of_case(case: Part) -> Run:
             metric.faults.add("warning", "not-scored", metric.at("error"), message)
         if metric.flag("flaky"):
             passed = None
-            message = f"the metric {name} is marked flaky, which decides nothing: it is not scored"
+            message = f"the metric {name} is marked flaky, so it is not scored"
             metric.faults.add("info", "not-scored", metric.at("flaky"), message)
         verdicts.append(GradedExpectation(name, passed, why, type="metric"))
         if score is not None:

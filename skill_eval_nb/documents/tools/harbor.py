@@ -133,7 +133,7 @@ def _find_side(skills: Any, path: str, faults: Faults) -> str:
         return named or (WITH if any(map(_SKILLS.search, above[-2:])) else UNSTATED)
     stated, named = WITH if skills else WITHOUT, side_in(above[-1])
     if named not in (None, stated):
-        message = f"{len(skills)} skills are stated, the folder says {named}: the former counts"
+        message = f"{len(skills)} skills are stated, the folder says {named}: the statement counts"
         faults.add("warning", "sides-differ", "$.config.agent.skills", message)
     return stated
 
@@ -229,7 +229,7 @@ def _read_job(raw: dict[str, Any], path: str) -> Results:
     evals = whole.part("stats").named("evals")
     config = Part(read_beside(f"{os.path.dirname(path)}/config.json")).parts("agents")
     if len(evals) != 1:
-        message = f"a job of {len(evals)} agents or data sets: its means are of no single side"
+        message = f"a job of {len(evals)} agents or data sets: its means belong to no single side"
         results.faults.add("info", "not-used", "$.stats.evals", message)
         return results
     skills = config[0].raw.get("skills") if len(config) == 1 else None

@@ -152,7 +152,9 @@ def _without_copies(runs: list[Run], tell: Tell) -> list[Run]:
         tell("warning", "copy", path, message)
     replayed = Counter(run.path for run in runs if run.cached and id(run) not in copies)
     for path, number in replayed.items():
-        message = f"{count(number, 'run')} from a cache: counted, with time and tokens of another"
+        message = (
+            f"{count(number, 'run')} from a cache: counted, with the original's time and tokens"
+        )
         tell("info", "cached", path, message)
     return [run for run in runs if id(run) not in copies]
 

@@ -206,7 +206,7 @@ def _run_of_sample(sample: Part, scores: _Scores, main: str | None, head: Part) 
     if error:
         run.error = sample.either("error", "message").text("message") or ""
     if sample.raw.get("limit") and scores:
-        message = "it reached a limit, and was scored all the same: its scores count"
+        message = "it reached a limit but was scored: its scores count"
         sample.faults.add("info", "limit", f"{sample.where}.limit", message)
     if sample.raw.get("invalidation"):
         why = sample.part("invalidation").text("reason") or "no reason is given"

@@ -78,7 +78,7 @@ def find_files(root: str, files: str) -> Iterator[tuple[str, dict[str, str]]]:
         ValueError: if the path leads out of `root`.
     """
     if os.path.isabs(files) or ".." in files.split("/"):
-        raise ValueError(f"files = {files!r} leads out of {root}: say a path below it")
+        raise ValueError(f"files = {files!r} leads out of {root}: give a path below it")
     for path in sorted(glob.iglob(_patterns_of(files)[0], root_dir=root, recursive=True)):
         path = path.replace(os.sep, "/")  # noqa: PLW2901 -- one form for all systems
         names = match_names(files, path)
@@ -173,7 +173,7 @@ def _read_csv(data: bytes, tabs: bool, faults: Faults) -> list[dict[str, Any]]:
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
     rows = [{key: _read_cell(cell, commas) for key, cell in line.items()} for line in lines]
     if longer := sum(row.pop(None, None) is not None for row in rows):
-        message = f"{longer} lines have more cells than there are names: those were left out"
+        message = f"{longer} lines have more cells than the header: the extra cells were left out"
         faults.add("warning", "cells", "$", message)
     return rows
 

@@ -35,7 +35,7 @@ def read(raw: Any, path: str) -> Results:  # noqa: ARG001 -- the file says all i
     partial = None
     if whole.flag("partial"):
         partial = f"the suite is partial ({whole.text('partialReason') or 'no reason is given'})"
-        message = f"{partial}: its runs are kept, and enter no rate; run the suite to its end"
+        message = f"{partial}: its runs are kept but count in no rate; run the suite to its end"
         whole.faults.add("warning", "partial", "$.partial", message)
     for case in whole.parts("cases"):
         _add_case(case, case.text("model") or suite.text("modelOverride"), partial, results)
@@ -101,7 +101,7 @@ def _add_case(case: Part, model: str | None, partial: str | None, results: Resul
     for arm in case.part("arms").raw:
         runs = case.part("arms").parts(arm)
         if runs and planned is not None and len(runs) != planned:
-            message = f"{planned} runs a case are stated, {len(runs)} are there; those were counted"
+            message = f"{planned} runs per case are stated, {len(runs)} found; those were counted"
             case.faults.add("info", "runs-stated", f"{case.where}.runsPerCase", message)
         for number, arm_run in enumerate(runs, 1):
             run = _run_of_arm(arm_run, graders, partial)
@@ -131,7 +131,7 @@ def _run_of_arm(part: Part, graders: dict[str, _Grader], partial: str | None) ->
     incomplete = partial
     if part.flag("skippedPaidGraders"):
         incomplete = "graders that cost money were skipped"
-        message = f"{incomplete}: the run enters no rate; run it again with a higher ceiling"
+        message = f"{incomplete}: the run counts in no rate; run it again with a higher limit"
         part.faults.add("warning", "incomplete", f"{part.where}.skippedPaidGraders", message)
     return Run(
         harness="claude-code",

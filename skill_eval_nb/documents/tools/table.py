@@ -169,10 +169,10 @@ def _read_figures(table: Table, role: str, column: str, cells: list[Any]) -> lis
     refused = bool(outside) and role in ("pass_rate", "rating")
     at = (outside or list(lost))[0]
     example = f"such as {without_keys(repr(cells[at])[:60])} in row {at + 1}"
-    message = f"{column!r} has no figure of use in {len(lost)} rows, {example}: taken as not known"
+    message = f"{column!r} has no usable figure in {count(len(lost), 'row')}, {example}: not known"
     if refused:
-        odd = f"{column!r} has {len(outside)} values outside of {least:g} to {most:g}, {example}"
-        message = f"{odd}: none is used. Bring them to one scale, or say score={column!r}"
+        odd = f"{column!r} has {count(len(outside), 'value')} out of {least:g}–{most:g}, {example}"
+        message = f"{odd}: none is used. Put them on one scale, or give score={column!r}"
     table.tell("error" if refused else "warning", "not-a-figure", message, column)
     return [None if refused or at in lost else figure for at, figure in enumerate(figures)]
 
@@ -215,7 +215,7 @@ def _read_verdicts(
         words = ", ".join(f"{word!r}: …" for word in list(unknown)[:_SHOWN])
         message = (
             f"{column!r} has values that mean neither passed nor failed, so none of it was used: "
-            f"say what they mean, words={{{words}}}; if it is a rate, say pass_rate={column!r}"
+            f"state what they mean: words={{{words}}}; if it is a rate, give pass_rate={column!r}"
         )
         table.tell("error", "unknown-words", message, column)
         return [None] * len(cells)
@@ -277,7 +277,7 @@ def tell_columns(table: Table) -> None:
     ]
     alone = table.has("score") and not table.has("pass_rate", "passed", "check", "dimension")
     if alone and all(score is None or 0 <= score <= 1 for score in table.read("score")):
-        told.append(f"which is not a rate unless you say so (pass_rate={columns['score']!r})")
+        told.append(f"which is not a rate unless you state it (pass_rate={columns['score']!r})")
     told += [f"{dimension!r} is a dimension" for dimension in table.dimensions]
     told += [f"{check!r} is a check" for check in table.checks]
     used = {*columns.values(), *table.dimensions, *table.checks}
@@ -295,7 +295,7 @@ def tell_columns(table: Table) -> None:
     for role, what in (("eval", "the eval"), ("configuration", "the side")):
         if not table.has(role):
             known = ", ".join(table.names)
-            message = f"no column tells {what} of a row: name it, {role}=…; there are {known}"
+            message = f"no column gives {what} of a row: name it, {role}=…; there are {known}"
             table.tell("error" if role == "eval" else "warning", f"no-{role}", message)
     results = ("pass_rate", "passed", "score", "check", "dimension", "status")
     if not table.has(*results) and not table.dimensions and not table.checks:
@@ -340,7 +340,7 @@ def _table_runs(table: Table) -> Iterator[tuple[str | None, Run]]:
     verdicts += [] if table.has("total", "failed") else [table.read("passed")]
     table.counted = any(isinstance(one, tuple) for column in verdicts for one in column)
     if table.counted:
-        message = "verdicts such as 3 of 5 are counted, and are no expectations of their own"
+        message = "verdicts such as 3 of 5 are counted, but are not expectations of their own"
         table.tell("info", "counted", message)
     part = next((role for role in ("check", "dimension") if table.has(role)), "")
     groups = _group_rows(table, part)
@@ -388,7 +388,9 @@ def _group_rows(table: Table, part: str) -> dict[tuple[Any, ...], list[int]]:
     if again:
         what = "the first counts" if part else "each is a run of its own"
         rows = f"{len(again)} rows repeat the keys of others (the first is row {again[0] + 1})"
-        message = f"{rows}: {what}. Say what tells them apart: run=…, model=…, check=…, dimension=…"
+        message = (
+            f"{rows}: {what}. Name the column that differs: run=…, model=…, check=…, dimension=…"
+        )
         table.tell("warning", "two-rows", message)
     return found
 

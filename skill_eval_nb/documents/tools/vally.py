@@ -168,7 +168,7 @@ def _read_comparisons(part: Part, path: str, results: Results) -> None:
                 )
             )
     if errored:
-        message = f"{errored} comparisons ended in an error: they name no winner, and were left out"
+        message = f"{errored} comparisons ended in an error and name no winner: left out"
         part.faults.add("warning", "comparison-errored", f"{part.where}.stimuli", message)
     own = {"wins": winners.count("A"), "losses": winners.count("B"), "ties": winners.count("tie")}
     own |= {"trialCount": len(winners), "erroredCount": errored}

@@ -45,18 +45,18 @@ def reason_of(process: Process, task: Task, calls: int) -> str | None:
         return f"The harness ended with code {process.exit_code} and without a result.{output}"
     kind = result.get("subtype")
     if kind == "error_max_turns":
-        return f"The agent had not finished after {limits.turns} turns, its limit."
+        return f"The agent did not finish within its limit of {limits.turns} turns."
     if kind == "error_max_budget_usd":
-        return f"The run had not finished when it had cost ${limits.usd}, its limit."
+        return f"The run did not finish within its limit of ${limits.usd}."
     if result.get("stop_reason") == "refusal":
         return f"The model refused. {_result_text(result)}"
     if result.get("api_error") == "max_output_tokens":
-        return f"An answer was longer than {limits.output_tokens} tokens, its limit (max_tokens)."
+        return f"An answer was longer than {limits.output_tokens} tokens, the limit (max_tokens)."
     # If the API refuses a request, the subtype is still `success`.
     if result.get("is_error") or kind != "success":
         return f"The harness gave up: {_result_text(result) or kind}"
     if calls == 0:
-        return f"The harness answered by itself and asked no model: {_result_text(result)}"
+        return f"The harness answered without asking a model: {_result_text(result)}"
     begun = (line for line in process.lines if line.get("subtype") == "init")
     there = next((line["skills"] for line in begun if isinstance(line.get("skills"), list)), [])
     missing = [f"`{skill.name}`" for skill in task.skills if skill.name not in there]
@@ -133,7 +133,7 @@ async def converse(
             return talking.result()
         if watching.done():
             return watching.result()
-        limit = f"The run had not finished after {box.limits.seconds:g} seconds, its limit."
+        limit = f"The run did not finish within its limit of {box.limits.seconds:g} seconds."
         retry = retry_of(process.lines)
         return f"{limit} {retry.reason}" if retry is not None else limit
     finally:
@@ -236,7 +236,7 @@ def events_of_end(turned_away: Sequence[str], left: int) -> tuple[dict[str, Any]
     'Not passed on to the model: GET /secret.'
     """
     refused = f"Not passed on to the model: {', '.join(turned_away)}." if turned_away else ""
-    were = f"{count(left, 'process')} it left behind {'was' if left == 1 else 'were'} ended."
+    were = f"{count(left, 'process')} it left behind {'was' if left == 1 else 'were'} stopped."
     notices = {"turned_away": refused, "left_behind": were if left else ""}
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return tuple(

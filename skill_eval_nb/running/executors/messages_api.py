@@ -129,7 +129,7 @@ async def work_on(
         if task.until_opened and toolbox.skill_used:
             return reply.text
     raise OutOfTurns(
-        f"The model was not done after {limits.turns} answers, the limit of a run. A higher "
+        f"The model did not finish within {limits.turns} answers, the limit per run. A higher "
         "one is set with Limits(turns=…)."
     )
 
@@ -149,7 +149,7 @@ def _time_left(until: float, limits: Limits) -> float:
     if left > 0:
         return left
     raise AgentStopped(
-        f"The run took longer than {limits.seconds:g} s, the limit of a run. A higher one is set "
+        f"The run took longer than {limits.seconds:g} s, the limit per run. A higher one is set "
         "with Limits(seconds=…)."
     )
 
@@ -182,7 +182,7 @@ def _wants_turn(reply: Reply) -> bool:
         return True
     said = reply.text
     if reason == "max_tokens":
-        said = "A higher limit is set with Limits(output_tokens=…)."
+        said = "Raise the limit with Limits(output_tokens=…)."
     stopped = f"The model stopped before it was done, with stop_reason {reason}. {said}"
     raise AgentStopped(stopped.rstrip())
 

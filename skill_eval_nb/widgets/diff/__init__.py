@@ -167,9 +167,9 @@ HOW_KEPT = (
     h("code", "sen.plan_runs"),
     " and ",
     h("code", "sen.run_panel"),
-    " put a copy of the skill, as it was offered, into ",
+    " save a copy of the skill, as it was offered, in ",
     h("code", "iteration-N/skill-snapshot/<configuration>/"),
-    ". For runs of another tool, copy the skill's folder there, each time before it changes.",
+    ". For runs of another tool, copy the skill's folder there each time before it changes.",
 )
 UNCHOSEN = "(choose a version)"
 
@@ -335,7 +335,7 @@ def unlike_view(found: Sequence[SetupDifference], pair: Pair) -> Node:
         "div",
         notice(doubt) if touched else None,
         table(("What", "Of", *pair), rows),
-        note("What is in one iteration only is in no delta between the two.") if alone else None,
+        note("What only one iteration has is in no delta between the two.") if alone else None,
     )
 
 
@@ -352,8 +352,8 @@ def _change_cells(change: SetupDifference) -> list[Child]:
 # ── the widget ───────────────────────────────────────────────────────────────────────────────────
 
 NOTHING = (
-    "There are no two iterations of a skill to compare. A changed skill, or other evals or "
-    "models, begin the next one when it is run."
+    "There are no two iterations of a skill to compare. Change the skill, evals or models: the "
+    "next run starts a new iteration."
 )
 
 
@@ -415,10 +415,10 @@ class Diff(Explorer):
         for name in names - known:
             raise no_such("iteration", name, known)
         if a is not None and a == b:
-            raise ValueError(f"Two different iterations are compared, not `{a}` with itself.")
+            raise ValueError(f"Give two different iterations, not `{a}` twice.")
         mine = [suite for suite in suites if names <= set(suite.configurations)]
         if names and not mine:
-            raise ValueError(f"`{a}` and `{b}` are not of one skill in one workspace.")
+            raise ValueError(f"`{a}` and `{b}` do not belong to one skill in one workspace.")
         suite = suite_of([suite for suite in mine if len(suite.configurations) > 1], Choice())
         return replace(request, workspace=suite.workspace, skill=suite.skill) if suite else request
 
@@ -498,7 +498,7 @@ class Diff(Explorer):
         if is_without_skill(who):
             return notice(f"{who} offers no skill: choose a configuration that does.")
         first = f"No copy of the skill that {who} had in {some(missing)} was kept."
-        return notice(first, "Choose two of the versions that were." if self._every else HOW_KEPT)
+        return notice(first, "Choose two versions that were." if self._every else HOW_KEPT)
 
     def _version_choice(self) -> Node:
         options = {"": UNCHOSEN, **{name: name for name in self._every}}
@@ -507,7 +507,7 @@ class Diff(Explorer):
             button(words, ("lay_out", way), aria_pressed=way == self.side_by_side)
             for words, way in ways.items()
         ]
-        group = {"role": "group", "aria_label": "How the lines lie"}
+        group = {"role": "group", "aria_label": "Layout of the diff"}
         old, new = (version.name if version else "" for version in self._skills)
         return h(
             "div",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Drafts", "drafts"]
 
 
-TABS = {"suggestions": "Suggestions", "drafts": "Drafts", "change": "Change of the evals"}
+TABS = {"suggestions": "Suggestions", "drafts": "Drafts", "change": "Changes to the evals"}
 
 
 def drafts(ws: Any, evals: str | os.PathLike[str] | None = None) -> Drafts:
@@ -144,14 +144,14 @@ class Drafts(Panel):
         if len(work.iterations) < 2:
             return None
         options = {"": "all iterations", **{name: name for name in reversed(work.iterations)}}
-        chosen = choose("Suggestions of", options, self._seen.iteration, ("choose_iteration",))
+        chosen = choose("Suggestions from", options, self._seen.iteration, ("choose_iteration",))
         return h("div", chosen, cls="sen-row")
 
     def _open_part(self, work: DraftFigures, shown: Sequence[Card] | None) -> Node:
         if self._seen.tab == "suggestions":
             found = work.found()
             if found is None:
-                return waiting_note("Grouping what was said")
+                return waiting_note("Grouping suggestions")
             return suggestions_list(found, shown or (), self._seen)
         if shown is None:
             return waiting_note("Drafting")
@@ -225,7 +225,7 @@ class Drafts(Panel):
     def spend(self, key: str, usd: float | None) -> None:
         """Say what judging a drafted dimension may cost at most, in US dollars."""
         if usd is not None and not 0 <= usd < float("inf"):
-            raise ValueError(f"{usd} is no amount that could be spent.")
+            raise ValueError(f"{usd} is not a valid budget.")
         self._set(key, budget_usd=usd)
 
     @action
@@ -235,7 +235,7 @@ class Drafts(Panel):
         if card.budget_usd is None:
             raise ValueError("Set a budget first.")
         if before is not None and before.running:
-            raise ValueError("It is being judged already.")
+            raise ValueError("This draft is being judged already.")
         draft, ws = card.draft, self._at_work().ws
         given = {"judge_model": card.model or None, "budget_usd": card.budget_usd}
         work = partial(try_out, draft, ws, **given)
@@ -282,7 +282,7 @@ class Drafts(Panel):
         for card in self._cards():
             if card.key == key:
                 return card
-        raise LookupError(f"There is no draft {key} any more.")
+        raise LookupError(f"Draft {key} no longer exists.")
 
     def _wait_for(self, get: Any) -> Any:
         """A figure, waited for."""
@@ -301,7 +301,7 @@ def _parse_items(text: str) -> tuple[Any, ...]:
     try:
         items = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"This is not JSON: {error}. Mend it, or leave the editing.") from None
+        raise ValueError(f"This is not JSON: {error}. Correct it, or cancel.") from None
     if not isinstance(items, list) or not all(isinstance(item, dict | str) for item in items):
-        raise ValueError("A list of items is wanted, each an object or a text: [ … ].")
+        raise ValueError("Write a list of items, each an object or a text: [ … ].")
     return tuple(items)

@@ -158,7 +158,7 @@ def _rows_of(
 def _judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Iterator[Node]:
     """The price and the button, or how far it is; nothing if no judge is needed."""
     if judging is not None and judging.running:
-        yield asking_card(judging, judging.progress, "Judging it", "judgings")
+        yield asking_card(judging, judging.progress, "Judging this draft", "judgings")
         return
     if judging is not None and judging.message:
         yield notice(judging.message)
@@ -167,10 +167,10 @@ def _judging_of(tried: Tried, card: Card, judging: Task[Tried] | None) -> Iterat
         row = [
             entry("Judge's model", card.model, ("judge_with", card.key), placeholder="as before"),
             entry("Budget in US$", budget, ("spend", card.key), **money),
-            button("Judge it", ("judge", card.key) if budget is not None else None),
+            button("Judge this draft", ("judge", card.key) if budget is not None else None),
         ]
         runs = count(tried.to_judge, "run")
-        yield h("p", f"A judge has to score it on {runs}: {at_most(tried.price_usd)}.")
+        yield h("p", f"A judge would score it on {runs}: {at_most(tried.price_usd)}.")
         yield h("div", row, cls="sen-row")
 
 
@@ -185,7 +185,7 @@ def tried_out(
     judging, is_open = judgings.get(card.draft.key), seen.opened == card.key
     tried = (judging and judging.result) or work.try_draft(card.draft)
     if tried is None:
-        return waiting_note("Trying it on the stored outputs")
+        return waiting_note("Trying this draft on the stored outputs")
     _, *blocks = blocks_of(tried)
     answers = [block for block in blocks if isinstance(block, Mark | Text)]
     figures = blocks_view(block for block in blocks if block not in answers)
@@ -194,7 +194,7 @@ def tried_out(
     gates = f"The gate of {count(tried.gates_changed, 'run')} would change."
     return [
         blocks_view(answers),
-        details("Its figures", figures, key="figures") if figures else None,
+        details("Figures", figures, key="figures") if figures else None,
         h("p", gates, cls="sen-small") if tried.gates_changed else None,
         _judging_of(tried, card, judging),
         button(words, ("look_at", card.key), kind="quiet", aria_expanded=is_open) if runs else None,
@@ -233,7 +233,7 @@ def drafts_list(
     drafts = work.drafts()
     waiting = note(drafts.waiting) if drafts and drafts.waiting else None
     if not shown:
-        none = "Nothing to change was found: no suggestion and no check asks for it."
+        none = "No changes to propose: no suggestion or check calls for one."
         return h("div", notice(none), waiting)
     lacking: dict[tuple[str, ...], list[Card]] = {}
     at_first = {draft.key: draft.missing for draft in drafts or ()}
@@ -241,7 +241,7 @@ def drafts_list(
         if missing := at_first.get(card.key):  # it stays where it is once that is written
             lacking.setdefault((card.draft.part, *missing), []).append(card)
     kept, more = seen.cut_rows([card for card in shown if not at_first.get(card.key)], "draft")
-    how = "Accept what convinces you: nothing is written before the next part says so."
+    how = "Accept the drafts you want. Nothing is written until you confirm in the next tab."
     kept = sorted(kept, key=lambda card: _leak_note(work, card) is not None)
     cards = [_card_view(work, card, seen, judgings) for card in kept]
     groups = [
@@ -262,7 +262,7 @@ def _lacking_view(lacks: tuple[str, ...], rows: Sequence[Node], cards: Sequence[
     left = sum(bool(card.draft.missing) for card in cards)
     words = some([LACKS.get(name, name) for name in fields], 6)
     head = f"{count(left, NOUNS.get(part, 'check'))} {'needs' if left == 1 else 'need'} {words}"
-    head = head if left else "Nothing is missing here any more"
+    head = head if left else "Nothing is missing"
     list_ = h("ul", rows, cls="sen-drafts-rows")
     key = f"lacking-{'-'.join(lacks)}"
     return h("section", h("h4", head), list_, cls="sen-card", key=key, aria_label=head)
@@ -328,7 +328,7 @@ def _card_view(
 def _replacement_view(card: Card) -> Child:
     """What would come, or a place to edit it."""
     if card.typed is not None:
-        label = "Replacement, as JSON" if card.draft.target else "What comes, as JSON"
+        label = "Replacement, as JSON" if card.draft.target else "New item, as JSON"
         keep, key = f"drafts {card.key}", f"typed-{card.key}"
         return text_area(label, card.typed, ("type", card.key), keep=keep, key=key, rows=12)
     if not card.draft.new:
@@ -355,8 +355,8 @@ def _item_view(item: Mapping[str, Any] | str) -> Node:
 
 def _card_buttons(card: Card, name: str, *, edit: bool = True) -> Node:
     if card.typed is not None:
-        take = button("Take it", ("take", card.key), kind="main")
-        row = [take, button("Leave it as it was", ("leave", card.key))]
+        take = button("Apply", ("take", card.key), kind="main")
+        row = [take, button("Cancel", ("leave", card.key))]
         return h("div", h("div", row, cls="sen-row"))
     ways: dict[str, Decision] = {"Accept": "accepted", "Reject": "rejected"}
     if card.draft.missing:
@@ -378,7 +378,7 @@ def _card_buttons(card: Card, name: str, *, edit: bool = True) -> Node:
 def changes_view(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     """The change that would be made."""
     if not accepted:
-        return notice("Nothing is accepted yet. Accept drafts, and the change is shown here.")
+        return notice("Nothing is accepted yet. Accept drafts to see the change here.")
     change = work.change([card.draft for card in accepted])
     if change is None:
         return waiting_note("Working out the change")
@@ -388,12 +388,12 @@ def changes_view(work: DraftFigures, accepted: Sequence[Card]) -> Node:
     ]
     problems = [problem.message for problem in change.problems]
     ready = change.applied and not change.errors
-    kept = ". The old file is kept next to it." if change.before else ", which is not there yet."
+    kept = ". The old file is kept next to it." if change.before else ", which does not exist yet."
     would = f"{count(len(change.applied), 'draft')} would change "
     return h(
         "div",
         notice("These drafts do not fit:", h("ul", refused)) if refused else None,
-        notice("The new file would have faults:", *problems) if problems else None,
+        notice("The new file would have errors:", *problems) if problems else None,
         h("p", would, h("code", str(change.path)), kept),
         diff_view(change.diff),
         h("div", button("Apply", ("apply",) if ready else None, kind="main"), cls="sen-row"),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Explore", "explore"]
 
 HERE = Path(__file__).parent
-NO_SKILL = "No skill with evals is in or next to these runs: sen.run_panel(SKILL) takes another."
+NO_SKILL = "No skill with evals is in or next to these runs. For another: sen.run_panel(SKILL)."
 
 
 def explore(
@@ -88,9 +88,9 @@ def explore(
     return Explore(ws, request, find, where)
 
 
-WRITES = "Writes benchmark.json, benchmark.md and report.html, one file that opens anywhere."
+WRITES = "Writes benchmark.json, benchmark.md and report.html, a single file that opens anywhere."
 FOLDER = "report"
-PARTS = {"all": "everything that was loaded", "chosen": "what is chosen above"}
+PARTS = {"all": "everything that was loaded", "chosen": "what is selected above"}
 
 
 class Explore(Explorer):
@@ -203,7 +203,7 @@ class Explore(Explorer):
                 "div",
                 self._folder_entry(),
                 choose("What", PARTS, handed["part"], ("hand", "part")),
-                choose("Form of benchmark.json", dialects, handed["dialect"], ("hand", "dialect")),
+                choose("benchmark.json format", dialects, handed["dialect"], ("hand", "dialect")),
                 cls="sen-row",
             ),
             h("p", WRITES, cls="sen-soft sen-x-export"),
@@ -265,7 +265,7 @@ def written_view(written: Written) -> Child:
     return [
         notice("Written:", fine=True, key="written"),
         h("ul", items),
-        details("What this form has no place for", losses) if written.losses else None,
+        details("What this format leaves out", losses) if written.losses else None,
     ]
 
 
@@ -279,14 +279,14 @@ CHARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "factors": ("Which models does it help with?", ("metric", "baseline")),
     "forest_by_dimension": ("Which dimensions gain?", ("baseline",)),
     "rubric_dimensions": ("Every run on every dimension", ()),
-    "score_distributions": ("How often is which score given?", ()),
-    "variance_components": ("Evals, runs or the judge: where is the spread from?", ("metric",)),
+    "score_distributions": ("How often is each score given?", ()),
+    "variance_components": ("Does the spread come from evals, runs or the judge?", ("metric",)),
     "judge_confusion": ("Does the judge agree with itself?", ()),
     "expectation_matrix": ("Which expectations pass?", ()),
-    "discrimination": ("Which expectations tell something?", ("baseline",)),
+    "discrimination": ("Which expectations are informative?", ("baseline",)),
     "quality_against_cost": ("Quality against cost", ()),
     "iterations": ("Iteration by iteration", ()),
-    "plan_curve": ("What would more runs bring?", ("metric",)),
+    "plan_curve": ("What would more runs add?", ("metric",)),
 }
 """The charts by name: what each asks, and what of a choice it is drawn of beside iterations."""
 

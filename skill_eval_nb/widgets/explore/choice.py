@@ -539,7 +539,7 @@ def select_runs(kind: str, *values: Any) -> Selection:
             side, eval_id = [*more, None, None][:2]
             at, about = ("checks", iteration, layer, text, eval_id or ""), in_quotes(text, 40)
             return Selection(at, about, iteration, side, eval_id, check=(layer, text))
-    raise ValueError(f"There is no `{kind}` here that could be clicked.")
+    raise ValueError(f"There is nothing of kind `{kind}` here to click.")
 
 
 Rows = list[Row]

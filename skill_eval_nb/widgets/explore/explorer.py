@@ -46,9 +46,9 @@ NONE = ""
 
 KEYS = {
     "/": "search the runs",
-    "Enter": "show the runs behind what has the focus",
-    "d": "what differs between two outputs",
-    "Esc": "close this list, then the runs that are open",
+    "Enter": "show the runs behind the focused item",
+    "d": "show what differs between two outputs",
+    "Esc": "close this list, then any open runs",
 }
 
 
@@ -65,7 +65,7 @@ def choice_bar(look: Look, suites: Sequence[SkillRuns]) -> Node:
         key_list(KEYS),
         cls="sen-row sen-x-choices",
         role="group",
-        aria_label="What is looked at",
+        aria_label="Selection",
         key="choices",
     )
 
@@ -202,13 +202,13 @@ def nothing_view(suites: Sequence[SkillRuns], suite: SkillRuns | None, source: S
     if source.lacking is not None:
         why = source.lacking
     elif suite is not None:
-        why = f"The evals of {as_label(suite.skill)} are here, but nothing was run yet."
+        why = f"The evals of {as_label(suite.skill)} are here, but have not been run yet."
     else:
         why = f"There are no runs in {source.path or 'these tables'}."
-    lands = h("p", "Runs are shown here as they land.", cls="sen-soft") if source.path else None
+    lands = h("p", "Runs appear here as they finish.", cls="sen-soft") if source.path else None
     return [
         skill_choice(suites, suite) if suite is not None else None,
-        h("div", h("h3", "Nothing to look at yet"), h("p", why), lands, cls="sen-card"),
+        h("div", h("h3", "Nothing to show yet"), h("p", why), lands, cls="sen-card"),
     ]
 
 
@@ -217,7 +217,7 @@ def safely(make: Callable[[Look], Child], look: Look) -> Child:
     try:
         return make(look)
     except Exception as error:  # a fault of one view must not take the others with it
-        log.exception("A part of the page could not be made.")
+        log.exception("Part of the page could not be drawn.")
         return notice(f"This could not be shown. {type(error).__name__}: {error}")
 
 
@@ -320,7 +320,7 @@ class Explorer(Panel):
             tabs(names, self.seen.tab, ("see", "tab"), content, label="Views", page=self._page_id),
             None
             if own_runs
-            else [h("h4", "The runs behind it", key="behind-title"), safely(runs_behind, look)],
+            else [h("h4", "Runs behind it", key="behind-title"), safely(runs_behind, look)],
             cls="sen-x-explore",
             key="explore",
             keys={"Escape": ("close_runs",)},

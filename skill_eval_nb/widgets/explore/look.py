@@ -384,7 +384,7 @@ def runs_behind(look: Look) -> Node:
     opened = seen.opened
     if clicked is not None and every.height == 1 and not opened:
         opened = (key_of(every.row(0, named=True)),)
-    none = waiting_note("Searching") if found is None else note("There is no such run.")
+    none = waiting_note("Searching") if found is None else note("No such run.")
     shown = runs.slice(page * PAGE, PAGE)
     return h(
         "section",
@@ -399,7 +399,7 @@ def runs_behind(look: Look) -> Node:
         none if runs.is_empty() else _list_runs(look, shown, columns, keys, opened),
         pager(runs.height, page, "runs", "run"),
         cls="sen-x-behind",
-        aria_label="The runs behind it",
+        aria_label="Runs behind these figures",
         key="behind",
     )
 
@@ -407,7 +407,7 @@ def runs_behind(look: Look) -> Node:
 def _say_which(look: Look, found: int, every: int) -> Node:
     """How many runs are listed, and which they are."""
     clicked = look.seen.clicked
-    which = clicked.words if clicked is not None else "all that is looked at"
+    which = clicked.words if clicked is not None else "the whole selection"
     some = f"{found:,} of {count(every, 'run')}" if found < every else count(every, "run")
     return h("p", h("b", some), f": {which}", role="status")
 
@@ -419,7 +419,7 @@ def _find_runs(look: Look) -> Child:
     bar = find_bar(
         look.seen.search, look.counted.finder.things(runs), label, more=where is not None
     )
-    return [bar, where and h("p", "Only where ", h("code", as_label(where.words, 200)))]
+    return [bar, where and h("p", "Filter: ", h("code", as_label(where.words, 200)))]
 
 
 def _sort_runs(runs: pl.DataFrame, keys: Keys, order: Order | None) -> pl.DataFrame:
@@ -455,7 +455,7 @@ def _list_runs(
     titles = [sort_button(name, "runs", name) if name in keys else name for name in heads]
     order = look.seen.sorted.get("runs", ("", False))
     order = order if order[0] in keys else None
-    return table(titles, rows, label="Runs, a row each", cls="sen-x-runs", order=order)
+    return table(titles, rows, label="Runs, one per row", cls="sen-x-runs", order=order)
 
 
 def open_runs(look: Look, opened: Sequence[RunKey]) -> Node:

@@ -87,7 +87,7 @@ def checks(look: Look) -> Node:
         keys=_sort_keys(look, lines),
         data=lines,
     )
-    caption = "Passed of those scored; a click shows the runs with their evidence"
+    caption = "Runs that passed, of those scored; click to see them with their evidence"
     filter_buttons = kind_buttons("Class of expectation", "kind", classes, kind)
     return h("div", filter_buttons, shown.view(look, heads, caption=caption))
 
@@ -232,7 +232,7 @@ def dimensions(look: Look) -> Node:
     every = [source for found in sources.values() for source in found]
     differences = scale(axis, meant, title, difference=True)
     heads = lane_heads(look, "dimensions", scale(points, meant, "score of each run"), differences)
-    heads.append(["Where its spread comes from", _shares_legend(every)])
+    heads.append(["Source of spread", _shares_legend(every)])
     keys = lane_keys(look, mean_on, deltas)
     shown = Lines("dimensions", "dimension", lines, draw, keys, deltas)
     caption = "Scores on the rubric, 1–5, each run’s and their mean and standard deviation"
@@ -319,7 +319,7 @@ def _remarks(rows: Sequence[Row]) -> list[Child]:
         h("li", sentence, h("span", f" {', '.join(who)}", cls="sen-soft"))
         for sentence, who in notes.items()
     ]
-    doubts = details("What to know about the shares", h("ul", remarks), key="doubts")
+    doubts = details("Notes on the shares", h("ul", remarks), key="doubts")
     said = "Means are over all runs that were scored; deltas are paired by eval."
     return [note(said), doubts if remarks else None]
 
@@ -360,7 +360,7 @@ def problems(look: Look) -> Node:
     """The view of problems: errors first."""
     every = look.problems
     if not every:
-        return notice("Everything could be used as it is.", fine=True)
+        return notice("No problems: everything could be used as it is.", fine=True)
     counts = Counter(problem["severity"] for _, problem in every)
     chosen = look.seen.severity if look.seen.severity in counts else ""
     kept = [item for item in every if chosen in ("", item[1]["severity"])]
@@ -376,7 +376,7 @@ def problems(look: Look) -> Node:
         table(
             ["Problem", "Where", "What was found", "Runs"],
             rows,
-            caption="What was found in the files, and what to do",
+            caption="Problems in the files, and what to do",
             cls="sen-x-problems",
         ),
         pager(len(kept), look.seen.page("problems"), "problems", "problem"),
@@ -387,9 +387,9 @@ def _problem_row(look: Look, number: int, problem: Row, runs: pl.DataFrame, at: 
     severity, code = problem["severity"], as_label(problem["code"])
     where = problem["where"] and as_label(problem["where"], 200)
     touched = select_path(runs, problem["path"]).height
-    found: Child = h("span", "of no run alone", cls="sen-soft sen-small")
+    found: Child = h("span", "of no single run", cls="sen-soft sen-small")
     if touched:
-        spoken = f"{code}: show the {count(touched, 'run')} it is about"
+        spoken = f"{code}: show the {count(touched, 'run')} concerned"
         found = button(count(touched, "run"), ("pick", "problem", number), aria_label=spoken)
     path = h("code", as_label(problem["path"], 400), cls="sen-x-path")
     cells = [

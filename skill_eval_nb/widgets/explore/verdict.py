@@ -155,7 +155,7 @@ def _difference_large(look: Look, found: Row) -> Child:
 
 def verdict_pill(found: Row) -> Node:
     """The verdict, or what stands in its place."""
-    none = "no better side" if better(found["metric"]) is None else "no verdict"
+    none = "no better direction" if better(found["metric"]) is None else "no verdict"
     of, words = found["verdict"], word_of(found["verdict"], found["metric"])
     more = of == "hurts" and words != of  # neither good nor bad by itself
     return pill(words or none, "odd" if more else LOOKS.get(of or "", "odd"))
@@ -169,7 +169,7 @@ def why_none(look: Look) -> str:
         todo = "Choose a baseline above, or run one" if len(names) > 1 else "Run a baseline, too"
         return f"{as_label(why[0].upper() + why[1:], 300)}. {todo}."
     own, other = (as_label(name, 40) for name in look.choice.sides)
-    return f"No eval has a run of {own} and one of {other} here."
+    return f"No eval here has runs of both {own} and {other}."
 
 
 def tracks(look: Look, found: Found) -> Child:

@@ -168,7 +168,7 @@ class Review(Panel):
         """
         item = next((item for item in self._now.items if item.token == token), None)
         if item is None or item.check is None or verdict not in (*VERDICTS, None):
-            raise LookupError("That check is not there any more.")
+            raise LookupError("That check no longer exists.")
         remarks = self._remarks_on(item.runs[0])
         labels = {text: label for text, label in remarks.labels.items() if text != item.check}
         if verdict is not None:
@@ -248,14 +248,14 @@ class Review(Panel):
 
     def _run_of_token(self, token: str) -> RunKey:
         if token not in self._runs:
-            raise LookupError("That run is not there any more.")
+            raise LookupError("That run no longer exists.")
         return self._runs[token]
 
 
 def _whole_point(score: float | str) -> int:
     number = float(score)
     if number not in POINTS:
-        raise ValueError(f"A score is a whole number from 1 to 5, not {score}.")
+        raise ValueError(f"A score must be a whole number from 1 to 5, not {score}.")
     return int(number)
 
 

@@ -65,7 +65,7 @@ class Page:
     def fault(self) -> str | None:
         """Why nothing can be written."""
         if self.files and not self.files[0].parent.is_dir():
-            return f"{self.files[0].parent} no longer exists, and is not created again"
+            return f"{self.files[0].parent} no longer exists, and will not be created again"
         return self.why or self.now.fault
 
     @property
@@ -114,9 +114,9 @@ class Book:
         files = () if self._ids is None else self._ids.files(workspace, iteration)
         why = None
         if self._ids is None:
-            why = "These tables were not read from a folder: there is no file to keep feedback in."
+            why = "These tables have no folder, so there is no file to store feedback in."
         elif not files:
-            why = f"Only a benchmark tells of {iteration}: it has no folder to keep feedback in."
+            why = f"Only a benchmark names {iteration}: it has no folder to store feedback in."
         elif fault := leads_out(files[0], self._path):
             why = f"{files[0]} cannot be written: {fault}."
         runs = frozenset(self._runs[workspace, iteration])

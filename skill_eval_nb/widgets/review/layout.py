@@ -223,8 +223,8 @@ def _other_remarks(entry: ReviewEntry) -> Node:
     when = f" ({line(entry.timestamp)[:10]})" if entry.timestamp else ""
     return h(
         "blockquote",
-        note(f"Also said of it{when}:"),
-        h("p", reveal(entry.remarks.text) or "nothing: it is fine", dir="auto"),
+        note(f"Also stored{when}:"),
+        h("p", reveal(entry.remarks.text) or "no comments: fine", dir="auto"),
         h("p", scores, cls="sen-small") if scores else None,
         cls="sen-rv-also",
     )
@@ -238,7 +238,7 @@ def _review_head(now: ReviewState) -> Node:
     return h(
         "div",
         h("div", title, _review_end(now), cls="sen-row sen-spread"),
-        h("progress", **bar, aria_label=f"{now.unit.capitalize()}s that are done"),
+        h("progress", **bar, aria_label=f"{now.unit.capitalize()}s done"),
         h("p", _progress_facts(now), cls="sen-soft", aria_live="polite"),
         [_fault_notice(fault, now.book.count_unsaved()) for fault in now.faults],
         cls="sen-rv-head",
@@ -282,7 +282,7 @@ def _review_end(now: ReviewState) -> Child:
 
 
 def _fault_notice(fault: str, waiting: int) -> Node:
-    kept = f"What you said of {count(waiting, 'run')} is kept in this page meanwhile."
+    kept = f"Your feedback on {count(waiting, 'run')} stays on this page meanwhile."
     words = [h("p", f"Not saved: {line(fault)}."), h("p", kept) if waiting else None]
     again = button("Try again", ("save",))
     return h("div", h("div", words), again, cls="sen-fault", role="alert", key=f"fault {fault}")
@@ -306,7 +306,7 @@ def _nothing_left(now: ReviewState) -> Node:
     """What stands there where nothing is left of what was asked for."""
     if now.choice.shown == "left" and not now.choice.search:
         return notice("All of these are reviewed.", fine=True)
-    return notice("No run matches what is chosen.")
+    return notice("No run matches the selection.")
 
 
 NEAR = 200
@@ -332,7 +332,7 @@ def _controls(now: ReviewState, evals: Mapping[str, str]) -> Node:
     if scope.sides and not choice.blind:
         blind = tick("blind: hide which side is which", choice.blind, ("go_blind",))
     elif scope.sides and not choice.revealed:
-        blind = button("End it and reveal", ("reveal",), kind="quiet")
+        blind = button("Unblind", ("reveal",), kind="quiet")
     named = {"": "all", **{id_: line(name) for id_, name in evals.items()}}
     shown = {name: SHOWN[name] for name in SHOWN if name != "failed" or not choice.hidden}
     return h(
@@ -359,13 +359,13 @@ def _part_choice(now: ReviewState, part: str, label: str) -> Node | None:
 KEYS = {"ArrowRight": ("step", 1), "ArrowLeft": ("step", -1)}
 
 CANNOT_HIDE = (
-    "Which side is which is hidden, and so are checks, scores, figures and transcripts, until both "
+    "Which side is which is hidden, as are checks, scores, figures and transcripts, until both "
     "sides of every pair are scored. An output that names the skill still gives itself away."
 )
 CHECKS_ALONE = (
     "Does the run do what the check says? Its side and the judge's verdict are hidden. A "
     "transcript may name the skill: open it only for a check of what was done. First come checks "
-    "in doubt; every other one is drawn at random. Skip what cannot be told, not what is hard."
+    "in doubt; every other one is drawn at random. Skip what cannot be decided, not what is hard."
 )
 
 
@@ -406,12 +406,12 @@ def _key_actions(now: ReviewState) -> dict[str, tuple[Any, ...]]:
 
 
 def _key_meanings(now: ReviewState) -> dict[str, str]:
-    own = {"1 2 3 4 5": "score the marked dimension, or the one you are in"}
+    own = {"1 2 3 4 5": "score the marked dimension, or the one in focus"}
     if now.choice.of_checks:
-        own = {"p f": "it passes, it fails"}
+        own = {"p f": "pass, fail"}
     own |= {"d": "what differs"} if now.scope.sides else {}
     own |= {} if now.choice.hidden else {"/": "search"}
-    steps = {"← →": f"the {now.unit} before, the next one"}
+    steps = {"← →": f"previous {now.unit}, next one"}
     return steps | own | {"Esc": "close this list"}
 
 

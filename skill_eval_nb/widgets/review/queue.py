@@ -34,8 +34,8 @@ Pair = Literal["with and without", "iterations", "single", "checks"]
 PAIRS: dict[Pair, str] = {
     "with and without": "with the skill and without",
     "iterations": "this iteration and the last",
-    "single": "nothing: one run at a time",
-    "checks": "single checks, to pass or fail",
+    "single": "one run at a time",
+    "checks": "single checks: pass or fail",
 }
 """What is put side by side, and how that is called."""
 PARTS = ("workspace", "iteration", "configuration", "against")
@@ -339,7 +339,7 @@ def outcome(items: Iterable[Item], remarks: Feedback, sides: tuple[str, ...]) ->
         if len(found) != 2 or name != ALL_DIMENSIONS  # of one dimension the mean is its own
     ]
     heads = ["Dimension", first, "no difference", second, "pairs"]
-    caption = "Pairs in which a side had the higher score"
+    caption = "Pairs in which one side scored higher"
     preferred = f"You preferred {first} in {whole[1]} of {count(whole.total(), 'pair')}"
     return [
         h("p", h("b", preferred), f", {second} in {whole[-1]}, and neither in {whole[0]}."),
@@ -459,7 +459,7 @@ class ReviewState:
         """Why something cannot be written, or was not."""
         found = [page.fault for page in self.pages if page.fault is not None]
         if not found and (waiting := self.book.count_unsaved()):
-            found.append(f"what was said of {count(waiting, 'run')} could not be written")
+            found.append(f"the feedback on {count(waiting, 'run')} could not be written")
         return found
 
     def name_text(self, key: RunKey, token: str) -> str:

@@ -122,7 +122,7 @@ class JudgeForm(PaidForm):
     again: int | None = form_field("Judgings to add", default=1, least=1)
     judge_model: str | None = form_field("Judge's model", "model")
     batch: bool = form_field(BATCHES, "tick")
-    concurrency: int | None = form_field("Runs at a time", default=8, least=1)
+    concurrency: int | None = form_field("Concurrency", default=8, least=1)
 
     def path_in(self, home: Path) -> Path:
         """The folder of the runs."""
@@ -224,7 +224,7 @@ class RunPanel(PaidPanel):
         """Put the settings of an iteration that is not whole into the form."""
         found = next((rest for rest in self._unfinished if rest.number == number), None)
         if found is None:
-            raise LookupError(f"iteration-{number} lacks nothing any more.")
+            raise LookupError(f"iteration-{number} is complete: nothing is missing.")
         self._refill_form(found.form, found.fixed)
 
     @action
@@ -249,7 +249,7 @@ class RunPanel(PaidPanel):
             Refused: something is wrong with the form, or there is nothing to judge.
         """
         if self._prices is None:
-            raise refuse("no table of prices can be read; see the other tab")
+            raise refuse("the price table cannot be read; see the other tab")
         connection = fixed.rest.get("connection")
         stand_in = getattr(fixed.executor, "stand_in", None)
         if connection is None and stand_in is not None and form.judge_model in (None, *MODELS):
@@ -380,14 +380,14 @@ class RunPanel(PaidPanel):
         if found.estimate is None or not found.n_missing:
             return
         by = ", ".join(f"{count(n, 'judging')} by {name}" for name, n in found.before.items())
-        so_far = f"So far there are {by}." if by else "No judging says by whom it was before."
+        so_far = f"So far: {by}." if by else "No judging names its judge."
         usd = found.estimate.usd
         yield h("p", f"Estimated: {usd.dollars if usd else 'no price known'}. {so_far}")
         if (self._judging.form.path_in(self.home) / FILE).is_file():
-            yield notice("A batch is under way there: starting with the same settings collects it.")
+            yield notice("A batch is pending there: start with the same settings to collect it.")
         date = self._prices.date if self._prices is not None else ""
         rests = [h("li", words) for words in assumptions([found.estimate], "", date)]
-        yield details("What the price rests on", h("ul", rests), key="assumptions")
+        yield details("Price assumptions", h("ul", rests), key="assumptions")
 
     @action
     def put_away(self) -> None:
@@ -429,7 +429,7 @@ def _order_ticked(
     return tuple(entry for entry in every if entry in chosen)
 
 
-NOTHING_IS_RUN = "Nothing is run: new judgings of the stored outputs are added to the others."
+NOTHING_IS_RUN = "Nothing is rerun: this adds new judgings of the stored outputs."
 
 
 def judge_form_view(launch: Launch[Preview], iterations: Sequence[str]) -> Iterator[Child]:
@@ -460,7 +460,7 @@ def judged_view(at: WorkspaceTask[JudgedAgain]) -> Node:
     command = h("code", f"sen.charts.variance_components(sen.load({short_path(at.home)!r}))")
     return ended_card(
         JUDGING,
-        ("Not all of it", "odd") if partial else HEADINGS[at.status],
+        ("Incomplete", "odd") if partial else HEADINGS[at.status],
         f"{now.done:,} of {now.total:,} judgings, {dollars(now.spent_usd)}, {clock(at.seconds)}",
         h("p", at.message),
         blocks_view(lost),

@@ -59,9 +59,9 @@ class FixedArgs:
     rest: Mapping[str, Any] = field(default_factory=dict)
 
 
-BATCHES = "Judge by message batches: half the price, and later"
+BATCHES = "Judge with message batches: half the price, but slower"
 BARE = "Without a sandbox: an agent's commands can read and change anything I can"
-SCRIPTS = "Run the scripts that evals have (custom_script), in the sandbox"
+SCRIPTS = "Run the evals' own scripts (custom_script) in the sandbox"
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Form(PaidForm):
     judge_per_dimension: bool = form_field("Judge each dimension in a separate call", "tick")
     judge_batch: bool = form_field(BATCHES, "tick")
     concurrency: int | None = form_field("Concurrency", default=8, least=1)
-    seed: int | None = form_field("Seed of the order", default=0, least=0)
+    seed: int | None = form_field("Seed for the run order", default=0, least=0)
     bare: bool = form_field(BARE, "tick")
     allow_scripts: bool = form_field(SCRIPTS, "tick")
-    retry_errored: bool = form_field("Do runs that errored again", "tick")
-    iteration: int | None = form_field("Iteration", least=1, placeholder="as it fits")
+    retry_errored: bool = form_field("Retry runs that errored", "tick")
+    iteration: int | None = form_field("Iteration", least=1, placeholder="auto")
 
 
 OPTIONS = tuple(inspect.signature(plan_runs).parameters)[3:]
@@ -180,8 +180,8 @@ class PlanPreview(Preview):
     continues: str = ""
 
 
-DONE = "Everything is done: more runs, more judgings or other evals give it more to do."
-DONE_AGAIN = " Runs that errored can be done again: see More settings."
+DONE = "Everything is done. To do more, add runs, judgings or evals."
+DONE_AGAIN = " To retry runs that errored, see More settings."
 
 
 def preview_plan(form: Form, fixed: FixedArgs) -> PlanPreview:
@@ -241,7 +241,7 @@ def _eval_ticks(form: Form, suite: Suite) -> Node:
     boxes = ticks(f"Evals ({ticked:,} of {len(every):,})", every, chosen, ("tick_eval",))
     quick = [
         button("All evals", ("all_evals", True), kind="quiet"),
-        button("No eval", ("all_evals", False), kind="quiet"),
+        button("No evals", ("all_evals", False), kind="quiet"),
     ]
     shown = boxes if len(every) <= 8 else frame(boxes, "evals", "sen-many")
     return h("div", shown, h("div", quick, cls="sen-quick"), cls="sen-evals")
@@ -279,7 +279,7 @@ def first_evals_hint(preview: PlanPreview, form: Form, fixed: FixedArgs) -> Node
     asked = f'{str(fixed.skill)!r}, model="{model}", budget_usd={usd:g}'
     return h(
         "div",
-        h("p", "This skill has no evals yet. A model drafts some: the first line says its price."),
+        h("p", "This skill has no evals yet. A model can draft some; the first line is the price."),
         h("pre", f"sen.draft_evals({asked}, dry_run=True)\nsen.drafts(sen.draft_evals({asked}))"),
         h("p", "Without a model, sen.draft_evals gives a form to fill in.", cls="sen-soft"),
     )
@@ -432,18 +432,18 @@ def _unfinished_line(rest: Unfinished, planned: Plan | None) -> Node:
     name, plan = f"iteration-{rest.number}", rest.preview.found
     if plan is None:
         lacks = [h("li", fault) for fault in rest.preview.faults]
-        words = h("p", h("b", f"{name} is not whole"), ", and cannot be continued as things are:")
+        words = h("p", h("b", f"{name} is incomplete"), ", and cannot be continued yet:")
         return h("div", words, h("ul", lacks), cls="sen-notice", key=name)
     ceiling = rest.form.budget_usd
     of = f" of {dollars(ceiling)}" if ceiling is not None else ""
     spent = f", {dollars(rest.spent_usd)}{of} spent" if rest.spent_usd or ceiling else ""
     runs = len(plan.cells)
     there = f"{name}: {runs - rest.preview.todo:,} of {runs:,} runs are there"
-    why = f"The last time it ended as “{rest.why}”; what is finished is not paid for twice."
+    why = f"It last ended as “{rest.why}”. Finished runs are not paid for again."
     if rest.at_it is not None:
-        why = f"A job is at it, in {rest.at_it}: what it has done will not be done twice."
+        why = f"A job is working on it, in {rest.at_it}. What it finishes is not done again."
     way = button(f"Plan the rest of {name}", ("go_on", rest.number))
     if planned and (planned.iteration, planned.asked) == (rest.number, plan.asked):
-        way = button("Begin a new iteration", ("begin_anew",), kind="quiet")
+        way = button("Start a new iteration", ("begin_anew",), kind="quiet")
     words = h("p", h("b", there), f"{spent}. ", why)
     return h("div", words, way, cls="sen-notice sen-go-on", key=name)

@@ -265,7 +265,7 @@ class Running(WorkspaceTask[None]):
             try:
                 self.board.update_states(now)
             except OSError:  # it is a picture only; the job says what is wrong with the disk
-                log.exception("the board could not be drawn")
+                log.exception("the progress board could not be drawn")
             progress(now)
             if now.status != "running":
                 return
@@ -293,7 +293,7 @@ def running_view(at: Running) -> Node:
         _progress_figures(now),
         stop=_stop_button(at),
         below=[
-            note("So far: a verdict comes at the next planned look, or when the job ends."),
+            note("Interim: the verdict comes at the next planned look, or when the job ends."),
             h("div", h("p", now.retrying), cls="sen-notice", key="retry") if now.retrying else None,
             live,
             problems(now, at.board.reasons),
@@ -311,17 +311,17 @@ def _progress_figures(now: Progress) -> Iterator[Node]:
     known = "" if now.priced else ", some calls without a known price"
     yield figure(dollars(now.spent_usd), f"spent{of}{known}")
     if now.usd_per_run:
-        yield figure(f"~{dollars(now.usd_per_run)}", "a run")
+        yield figure(f"~{dollars(now.usd_per_run)}", "per run")
     if now.reserved_usd:
-        yield figure(dollars(now.reserved_usd), "in flight at worst")
+        yield figure(dollars(now.reserved_usd), "in flight, at most")
 
 
 def _stop_button(at: Running) -> Node:
     if at.stopping:
-        words = "Stopping: nothing new is begun. What is finished stays, and is not done again."
-        at_once = button("Stop at once", ("stop",)) if at.gently else None
+        words = "Stopping: nothing new is started. Finished runs are kept and not repeated."
+        at_once = button("Stop now", ("stop",)) if at.gently else None
         return h("div", h("p", words, role="status"), at_once, key="stopping")
-    words, act = "Stop when what is in flight has ended", ("stop", LONG)
+    words, act = "Stop after what is in flight", ("stop", LONG)
     ways = [
         button("Stop", ("stop",), key="stop"),
         button(words, act, kind="quiet", key="gently"),
@@ -346,13 +346,13 @@ def _flight_list(now: Progress) -> Node:
     rest = len(now.in_flight) - SHOWN
     if rest > 0:
         lines.append(h("li", f"and {rest:,} more", key="rest"))
-    ready = "nothing at this moment" if now.waiting < now.cells else "making ready…"
+    ready = "nothing right now" if now.waiting < now.cells else "preparing…"
     content = h("ul", lines, cls="sen-flights") if lines else h("p", ready)
     return h("div", h("h5", f"In flight ({len(now.in_flight):,})"), content)
 
 
 def _live_steps(flight: InFlight) -> Node:
-    return show_last_steps(flight.events or (), STEPS) or note("It has told no step so far.")
+    return show_last_steps(flight.events or (), STEPS) or note("No steps reported yet.")
 
 
 def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
@@ -362,7 +362,7 @@ def problems(now: Progress, reasons: Mapping[str, str]) -> Node | None:
     if not news:
         return None
     rest = news[:-LATEST]
-    before = details(f"{len(rest):,} before", h("ul", rest), key="before") if rest else None
+    before = details(f"{len(rest):,} earlier", h("ul", rest), key="before") if rest else None
     head = h("p", h("b", count(len(news), "problem")))
     return h("div", head, h("ul", news[-LATEST:]), before, cls="sen-notice", key="problems")
 
@@ -375,7 +375,7 @@ def ended_view(at: Running) -> Node:
         heading = f"Done, {now.errored:,} errored", "odd"
     message = now.message if now.status != "stopped" else None
     money = dollars(now.spent_usd)
-    money += f" ({dollars(now.usd_per_run)} a run)" if now.usd_per_run else ""
+    money += f" ({dollars(now.usd_per_run)} per run)" if now.usd_per_run else ""
     first = h("div", problems(now, at.board.reasons), _next_steps(at))
     return ended_card(
         at.title,
@@ -386,12 +386,12 @@ def ended_view(at: Running) -> Node:
     )
 
 
-GO_ON = "What is finished stays; starting the plan again does only what is missing. "
+GO_ON = "Finished runs are kept; starting the plan again does only what is missing. "
 
 
 def _next_steps(at: Running) -> Node:
     home = repr(short_path(at.plan.workspace))
-    again = "Runs that errored are done again with “Do runs that errored again”. "
+    again = "To retry runs that errored, tick “Retry runs that errored”. "
     return h(
         "p",
         GO_ON if at.progress.status != "done" else None,
@@ -408,7 +408,7 @@ def answer_newest(ws: Workspace) -> list[Answer]:
     return [] if iteration is None else answer_headline(ws.select(iteration=iteration))
 
 
-NOTHING = "Nothing has been compared here yet. Two runs of each eval per side give a first look."
+NOTHING = "Nothing to compare yet. Two runs of each eval per side give a first result."
 
 
 def answers_view(answers: Sequence[Answer] | None) -> Node:
@@ -418,7 +418,7 @@ def answers_view(answers: Sequence[Answer] | None) -> Node:
         answers: None while they are being worked out.
     """
     if not answers:
-        return waiting_note("Working out what the runs say") if answers is None else note(NOTHING)
+        return waiting_note("Computing the results") if answers is None else note(NOTHING)
     title = f"What {answers[0].row['iteration']} says"
     lines = [h("div", _answer_nodes(answer), key=f"{at}") for at, answer in enumerate(answers)]
     return h("section", h("h4", title), lines, cls="sen-card", aria_label=title, key="answers")
@@ -432,4 +432,4 @@ def _answer_nodes(answer: Answer) -> Iterator[Node]:
         yield note(reason)
     for words, of in answer.next_steps:
         runs = of["next_runs"] if of["scope"] == "suite" else None
-        yield h("p", words, " ", runs and button("Put it into the form", ("take_runs", runs)))
+        yield h("p", words, " ", runs and button("Use these settings", ("take_runs", runs)))

@@ -13,7 +13,7 @@ def show(
     what: Any,
     rows: int | str | tuple[Any, ...] | None = 20,
     *,
-    empty: str = "There is nothing to show.",
+    empty: str = "Nothing to show.",
 ) -> Any:
     """Show a table with its full texts, files as links, or one run with all that it has.
 

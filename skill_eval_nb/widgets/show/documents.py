@@ -188,7 +188,7 @@ def draw_picture(sheet: Sheet) -> Child:
     if odd and "pixels" in odd:
         return note(f"Not drawn: {odd.partition(';')[0]}.")
     return [
-        note(f"It may not show as a whole: {odd}.") if odd else None,
+        note(f"It may not display completely: {odd}.") if odd else None,
         h("img", blob=sheet.show(file, f"image/{form}"), alt=line(file.name)),
     ]
 
@@ -197,7 +197,7 @@ def _as_written(sheet: Sheet, reading: Reading, language: str) -> Node:
     """How what is drawn is written, to be unfolded."""
     text, remarks = excerpt(reading)
     written = code_block(text, language, label=f"source of {line(sheet.file.name)}")
-    return fold_content("As it is written", remarks, written)
+    return fold_content("Source", remarks, written)
 
 
 def fold_content(words: str, *content: Child) -> Node:
@@ -222,7 +222,7 @@ def draw_page(sheet: Sheet) -> Child:
     blob = sheet.offer(f"{sheet.file.blob} as a page", lambda: (data, "text/html"))
     return [
         h("iframe", blob=blob, title=f"{line(sheet.file.name)}, as a page"),
-        note("Without its scripts, and without anything that it would fetch."),
+        note("Shown without its scripts and without anything it would download."),
         _as_written(sheet, reading, "html"),
     ]
 
@@ -253,7 +253,7 @@ def draw_markdown(sheet: Sheet) -> Child:
 
 def _missing_picture(src: str, words: str) -> Node:
     """What stands for a picture that is not shown: it is never fetched."""
-    caption, why = line(words) or "without words", f"not among the outputs: {line(src)[:200]}"
+    caption, why = line(words) or "no alt text", f"not among the outputs: {line(src)[:200]}"
     return h("span", f"picture: {caption}", cls="sen-soft sen-absent", title=why)
 
 
@@ -272,7 +272,7 @@ def render_markdown(text: str, picture: Picture = _missing_picture) -> Node:
         head = None
     tokens = _parser().parse(skill_md.body(text))
     if any(token.level >= NESTED - 1 for token in tokens):
-        return h("div", note("Nested too deep to be drawn: as it is written."), text_box(text))
+        return h("div", note("Nested too deeply to render: shown as source."), text_box(text))
     return h("div", head, _child_nodes(SyntaxTreeNode(tokens), picture), cls="sen-md", dir="auto")
 
 
@@ -393,7 +393,7 @@ def draw_csv(sheet: Sheet) -> Child:
     except csv.Error as error:
         raise NotDrawn(f"it is not a table: {error}") from None
     if not shown:
-        raise NotDrawn("there are no rows in it")
+        raise NotDrawn("it has no rows")
     total = None if rest is None else len(shown) - 1 + rest
     return [
         note(f"{reading.note}.") if reading.note else None,
@@ -412,7 +412,7 @@ def draw_json(sheet: Sheet) -> Child:
     remark = None
     if "\n" not in reading.text.strip() and "\n" in indented:
         reading = reading._replace(text=indented)
-        remark = note("Indented here: in the file it stands on one line.")
+        remark = note("Indented here; a single line in the file.")
     text, remarks = excerpt(reading)
     return [remarks, remark, code_block(text, "json", label=f"code of {line(sheet.file.name)}")]
 
@@ -441,9 +441,9 @@ def _notebook_cells(text: str) -> list[Any]:
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise NotDrawn(f"it is no notebook: {error}") from None
+        raise NotDrawn(f"it is not a notebook: {error}") from None
     if not isinstance(raw, dict) or not isinstance(raw.get("cells"), list):
-        raise NotDrawn("it is no notebook: it has no list of cells")
+        raise NotDrawn("it is not a notebook: it has no list of cells")
     return raw["cells"]
 
 
@@ -518,7 +518,7 @@ def _await_reading(sheet: Sheet, kind: str, view: Callable[[str, bool], Child]) 
         return view(*_submit_reading(sheet.file, kind).result(timeout=max(sheet.waits, 0)))
     except NotYet:
         sheet.lasting = False
-        return note("Its text is still being read: it is here when this is drawn again.")
+        return note("Its text is still being read. Redraw to see it.")
     except contents.NotExtracted as why:
         if kind == "grid" and "cannot be read" in str(why):
             raise NotDrawn(str(why)) from None
@@ -582,4 +582,4 @@ def _sheet_tables(text: str, of: str) -> Iterator[Child]:
 
 def draw_bytes(_: Sheet) -> Child:
     """What stands for a file that cannot be shown."""
-    return note("Its bytes are no text: download it to look into it.")
+    return note("It is not text: download it to view it.")

@@ -258,7 +258,7 @@ def whole_text(file: OutputFile) -> Reading:
     """
     reading = read_output(file)
     if not reading.whole:
-        raise NotDrawn(f"more than {WHOLE >> 20} MB, so the beginning is shown as it is")
+        raise NotDrawn(f"more than {WHOLE >> 20} MB, so only the beginning is shown, as text")
     return reading
 
 
@@ -274,7 +274,7 @@ def as_text(data: bytes, *, part: bool = False) -> tuple[str, str | None]:
         NotDrawn: they are no text.
     """
     if decode_text(data, part=part) is None:
-        raise NotDrawn("its bytes are no text")
+        raise NotDrawn("it is not text")
     text, odd = decode(data, part=part)
     return text, None if decode_wide(data) is not None else odd
 

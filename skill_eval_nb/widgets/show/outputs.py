@@ -113,7 +113,7 @@ def draw_file(file: OutputFile, pictures: Mapping[str, OutputFile], waits: float
             odd.append(f"It cannot be read: {error.strerror or error}.")
             break
         except Exception as error:  # noqa: BLE001 -- files of others, and libraries that read them
-            broke = f"its reader broke on it ({type(error).__name__})"
+            broke = f"its reader failed on it ({type(error).__name__})"
             odd.append(f"Not shown as {kind.name}: {broke}.")
         else:
             sheet.view = [*map(note, odd), view]
@@ -137,7 +137,7 @@ def _candidate_kinds(file: OutputFile, odd: list[str]) -> Iterator[Kind]:
     found = [kind for kind in KINDS if kind.accepts(file.suffix, start)]
     yield from found
     if not found and any(file.suffix in kind.suffixes for kind in KINDS):
-        odd.append(f"It is named .{file.suffix}, but does not begin as such a file.")
+        odd.append(f"It is named .{file.suffix}, but does not look like such a file.")
     if _is_text(start):
         if lexer_for(file.name) is not None:
             yield Kind("code", draw_code)
@@ -157,7 +157,7 @@ WEIGHT = 1_000_000
 """Characters, about, of all that is shown of a run's files: a page takes them at once."""
 DOWNLOAD = 256_000_000
 """Bytes of a file, or of all together, that a page can be handed."""
-FULL = "Not shown: the files before it fill the page. Download it to see it."
+FULL = "Not shown: the page is full. Download it to view it."
 WAITS = 1.0
 """Seconds that all of them together may wait for what other processes read."""
 
@@ -170,7 +170,7 @@ def show_outputs(files: Sequence[OutputFile], *, key: str) -> Node:
         key: a name for the run that no other in the same view has.
     """
     parts = [_outputs_head(files), _shown_files(files, key), _listed_files(files[SHOWN:], key)]
-    shown = parts if files else note("It put out no files.")
+    shown = parts if files else note("No output files.")
     return h("div", shown, cls="sen-outputs", key=f"{key} outputs")
 
 
@@ -255,7 +255,7 @@ def _listed_files(files: Sequence[OutputFile], key: str) -> Child:
     listed = files[: LISTED - SHOWN]
     rows = [h("li", file_line(file), key=f"{key} {file.name}") for file in listed]
     left = len(files) - len(rows)
-    more = note(f"{count(left, 'more file')}: download all to have them.") if left else None
+    more = note(f"{count(left, 'more file')}: use Download all.") if left else None
     summary = h("summary", f"{count(len(files), 'more file')}, by name")
     return h("details", summary, h("ul", rows, cls="sen-names"), more, key=f"{key} more")
 
@@ -271,7 +271,7 @@ def download_of(file: OutputFile) -> Node | None:
     if file.reason is not None:
         return None
     if file.size > DOWNLOAD:
-        return h("span", "too large to hand over: ", line(file.path), cls="sen-soft sen-small")
+        return h("span", "too large to download here: ", line(file.path), cls="sen-soft sen-small")
     last = line(file.name.rstrip("/").rpartition("/")[2])
     blob = offer(f"{file.blob} download", lambda: (file.read(), "application/octet-stream"))
     return take_button("Download", f"Download {line(file.name)}", blob=blob, download=last)
@@ -337,14 +337,14 @@ def compare_outputs(names: Names, folders: Sequence[Path | None]) -> Node:
         for name, files in zip(names, alone, strict=True)
         if files
     ]
-    return h("div", parts or note("Neither put out a file."), cls="sen-compared")
+    return h("div", parts or note("Neither has output files."), cls="sen-compared")
 
 
 def _compare_files(
     names: Names, pair: Sequence[OutputFile], contents: Sequence[Content], *, unfolded: bool
 ) -> Node:
     title = " and ".join(dict.fromkeys(line(file.name) for file in pair))
-    facts: str = "no texts that could be compared: see the outputs"
+    facts: str = "no text to compare: see the outputs"
     view: Child = None
     old, new = (content.text for content in contents)
     if old is not None and new is not None:

@@ -46,7 +46,7 @@ def run_row(ws: Workspace, key: RunKey) -> dict[str, Any]:
     """
     found = rows_of_run(ws, "runs", key)
     if not found:
-        raise LookupError(f"There is no run {run_in_words(key)} any more.")
+        raise LookupError(f"Run {run_in_words(key)} no longer exists.")
     return found[0]
 
 
@@ -191,7 +191,7 @@ def remark(text: object, *, cls: str = "sen-remark", what: str = "text") -> Node
     whole = str(text)
     if len(whole) <= LONG:
         return h("p", prose(whole), cls=cls, dir="auto")
-    words = f"{say_first(LONG, len(whole), 'character')} of this {what}; open to read on"
+    words = f"{say_first(LONG, len(whole), 'character')} of this {what}; open to read more"
     words += f", to {LONGEST:,}" * (len(whole) > LONGEST)
     return h(
         "div",
@@ -443,7 +443,7 @@ def show_run(ws: Workspace, key: RunKey, colour: str | None = None) -> Node:
     """
     row = next(iter(rows_of_run(ws, "runs", key)), None)
     if row is None:
-        return h("div", note(f"There is no run {line(run_in_words(key))} any more."), cls="sen-run")
+        return h("div", note(f"Run {line(run_in_words(key))} no longer exists."), cls="sen-run")
     colour = colour or ("with" if likeness(key.configuration) is None else "base")
     side = h("span", name(key.configuration), cls=f"sen-side sen-side-{colour}")
     of = join_parts(
@@ -513,7 +513,7 @@ def section(
     elif part == "transcript":
         title, summary = "Transcript", transcript_summary(folder)
         if summary is None:
-            return note("There is no transcript.")
+            return note("No transcript.")
         content = show_transcript(folder) if unfolded is None or part in unfolded else h("div")
     else:
         files = output_files(folder)
@@ -531,7 +531,7 @@ def section(
 
 
 SORTS = ("claims", "notes", "suggestions")
-_VERIFIED = {True: "verified", False: "not verified", None: "not looked into"}
+_VERIFIED = {True: "verified", False: "not verified", None: "not checked"}
 
 
 def show_critique(ws: Workspace, key: RunKey) -> Node | None:

@@ -123,10 +123,10 @@ def _steps_view(transcript: Transcript) -> Child:
     for at, step in enumerate(steps):
         if missing > 0 and FIRST <= at < FIRST + missing:
             if at == FIRST:
-                why = note(f"{count(missing, 'step')} between them not shown.")
+                why = note(f"{count(missing, 'step')} in between not shown.")
                 rows.append(h("li", why, cls="sen-step"))
             continue
-        full = note("Not shown: the steps before it fill the page.")
+        full = note("Not shown: the page is full.")
         rows.append(_step_row(step, _step_content(step) if room > 0 else full, final=step is final))
         room -= min(len(step.text) + len(step.result or ""), 2 * CHARS)
     return [*map(note, _not_shown(transcript)), h("ol", rows, cls="sen-steps")]
@@ -134,7 +134,7 @@ def _steps_view(transcript: Transcript) -> Child:
 
 def _not_shown(transcript: Transcript) -> Iterator[str]:
     if transcript.damaged:
-        yield f"{count(transcript.damaged, 'line')} that could not be read as JSON."
+        yield f"{count(transcript.damaged, 'line')} not readable as JSON."
     if transcript.others:
         kinds = ", ".join(f"{line(kind)} {n:,}" for kind, n in transcript.others.most_common(8))
         yield f"{count(transcript.others.total(), 'event')} of other types not shown: {kinds}."
@@ -158,7 +158,7 @@ def _step_content(step: Step) -> Child:
         return [render_markdown(step.text[:CHARS]), _left_out_note(step.text)]
     if step.who == "end":
         mark = h("span", f"Ended: {line(step.text)}", cls="sen-bad-ink" if step.failed else None)
-        return [h("p", mark), _box(step.result or "", "what it said") if step.failed else None]
+        return [h("p", mark), _box(step.result or "", "message") if step.failed else None]
     if step.who == "system":
         return [
             h("p", line(step.text[:CHARS]), cls="sen-soft", dir="auto"),
@@ -203,9 +203,9 @@ def _call_line(step: Step) -> Child:
 def _call_view(step: Step) -> Node:
     failed = h("span", " failed", cls="sen-pill sen-bad") if step.failed else None
     summary = _call_line(step)
-    result: Child = note("No result is known.")
+    result: Child = note("No result recorded.")
     if step.result is not None:
-        what = "Its error" if step.failed else "Its result"
+        what = "Error" if step.failed else "Result"
         result = [note(what), _box(step.result, what) if step.result else note("(nothing)")]
     return details([summary, failed], [_given_view(step), result])
 
@@ -224,7 +224,7 @@ def first_line(text: str) -> str:
 def _given_view(step: Step) -> Child:
     if isinstance(step.given, Mapping):
         return [_argument_view(step.text, str(key), value) for key, value in step.given.items()]
-    return _box(_value_as_text(step.given), "what it was given")
+    return _box(_value_as_text(step.given), "input")
 
 
 def _argument_view(tool: str, key: str, value: Any) -> Child:
@@ -246,7 +246,7 @@ def _value_as_text(value: Any) -> str:
     try:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
-        return "(nested too deep to be shown)"
+        return "(nested too deeply to show)"
 
 
 def _box(text: str, label: str) -> Child:
@@ -268,7 +268,7 @@ def show_transcript(folder: Path) -> Node:
     """The transcript of a run, from the file that says most; all its files can be downloaded."""
     files = transcript_files(folder)
     if not files:
-        return h("div", note("There is no transcript."), cls="sen-transcript")
+        return h("div", note("No transcript."), cls="sen-transcript")
     names = h("div", map(file_line, files), cls="sen-row sen-middle sen-small")
     return h("div", names, _sheet_of(files).view, cls="sen-transcript")
 
@@ -306,12 +306,12 @@ def _read_transcript(file: OutputFile) -> tuple[str, Child]:
         return "", note(f"{file.name} is empty.")
     if file.suffix.startswith("json"):
         try:
-            transcript, why = transcript_of(text), "it holds no messages that could be read"
+            transcript, why = transcript_of(text), "it holds no readable messages"
         except Exception as error:  # noqa: BLE001 -- what others call a transcript
-            transcript, why = None, f"its reader broke on it ({type(error).__name__})"
+            transcript, why = None, f"its reader failed on it ({type(error).__name__})"
         if transcript is not None:
             return count(len(transcript.steps), "step"), _steps_view(transcript)
-        odd = f"{why}; shown as it is"
+        odd = f"{why}; shown as text"
     shown, remarks = excerpt(Reading(text, note=odd))
     label = f"text of {line(file.name)}"
     content = render_markdown(shown) if file.suffix == "md" else text_box(shown, label=label)

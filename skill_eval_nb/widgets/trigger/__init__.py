@@ -92,7 +92,7 @@ def trigger_panel(
     return TriggerPanel(skill, queries, connection=connection, prices=prices)
 
 
-ON_OFFER = "bundled, none, or their folders with commas"
+ON_OFFER = "bundled, none, or folders separated by commas"
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class RunForm(PaidForm):
 
     executor: str = form_field("Executor", "executor", default=OFFLINE)
     model: str | None = form_field("Model", "model", default=EXECUTOR)
-    runs: int | None = form_field("Runs of a query", default=3, least=1)
-    others: str = form_field("Skills beside it", "text", default="bundled", placeholder=ON_OFFER)
-    concurrency: int | None = form_field("Runs at a time", default=4, least=1)
-    again: bool = form_field("Make the runs that errored again", "tick")
+    runs: int | None = form_field("Runs per query", default=3, least=1)
+    others: str = form_field("Other skills", "text", default="bundled", placeholder=ON_OFFER)
+    concurrency: int | None = form_field("Concurrency", default=4, least=1)
+    again: bool = form_field("Retry runs that errored", "tick")
 
     @property
     def other_skills(self) -> Any:
@@ -136,9 +136,9 @@ class SearchForm(PaidForm):
         held_out: the share of the queries that no proposal rests on.
     """
 
-    proposer_model: str | None = form_field("Who proposes", "model")
+    proposer_model: str | None = form_field("Proposer's model", "model")
     rounds: int | None = form_field("Maximum rounds", default=5, least=1)
-    held_out: float | None = form_field("Share held out", "number", default=0.4, least=0)
+    held_out: float | None = form_field("Held-out share", "number", default=0.4, least=0)
 
 
 @dataclass(frozen=True)
@@ -150,11 +150,11 @@ class DraftForm(PaidForm):
         n: how many.
     """
 
-    model: str | None = form_field("Who drafts", "model")
-    n: int | None = form_field("How many", default=20, least=2)
+    model: str | None = form_field("Drafter's model", "model")
+    n: int | None = form_field("Number of queries", default=20, least=2)
 
 
-ALL_THERE = "All runs are there: more runs or other queries give it more to do."
+ALL_THERE = "Everything is done. To do more, add runs or queries."
 WHILE = 60.0
 """Seconds for which the plan is waited for once something has ended."""
 
@@ -264,7 +264,7 @@ class TriggerPanel(PaidPanel):
         """`draft_queries`, as the forms have it."""
         model = form.model or runs.model
         if not model:
-            raise refuse("Who drafts is not said")
+            raise refuse("choose the drafter's model")
         given |= {"n": form.n, "budget_usd": form.budget_usd, "others": runs.other_skills}
         return draft_queries(self.skill, model=model, existing=queries, **self._reach, **given)
 
@@ -320,7 +320,7 @@ class TriggerPanel(PaidPanel):
         if plan is None or plan.found is None:
             return None
         folder = short_path(plan.found.folder)
-        return note(f"Kept in {folder}; what is there is not paid for again.")
+        return note(f"Saved in {folder}; finished runs are not paid for again.")
 
     # ── a better description ─────────────────────────────────────────────────────────────────
 
@@ -338,9 +338,9 @@ class TriggerPanel(PaidPanel):
         before = self._diff
         self._choose_text(self._chosen)
         if self._diff != before or not before:
-            raise refuse("SKILL.md has changed since that was shown: look at it again.")
+            raise refuse("SKILL.md has changed since that was shown: check it again.")
         write_description(self.skill, self._chosen, dry_run=False)
-        self._written = f"The description is written to {self.skill / SKILL_FILE}."
+        self._written = f"The description was written to {self.skill / SKILL_FILE}."
         self._choose_text(self._chosen)
         self._searching.replan()
 
@@ -459,7 +459,7 @@ class TriggerPanel(PaidPanel):
     def save(self) -> None:
         """Write the set to its file."""
         if not self.queries:
-            raise refuse("There is nothing to save: the grid has no query.")
+            raise refuse("Nothing to save: the grid has no queries.")
         self._stored.write(self.queries)
         self._message = f"{count(len(self.queries), 'query')} saved."
 
@@ -492,23 +492,23 @@ def stored_runs(preview: Preview | None) -> Measured | None:
 
 def search_form(launch: Launch[Preview], runs: RunForm) -> Iterator[Node]:
     """How a description is looked for; `runs` is how queries are run."""
-    same = f"the same: {runs.model or 'none yet'}"
+    same = f"as for runs: {runs.model or 'none yet'}"
     others = map(launch.control, ("rounds", "held_out", "budget_usd"))
-    yield h("p", "Each description is measured as the part Run says.", cls="sen-soft")
+    yield h("p", "Each description is measured with the settings of the Run tab.", cls="sen-soft")
     yield h("div", launch.control("proposer_model", placeholder=same), others, cls="sen-row")
 
 
-WHAT_IS_DRAFTED = "Queries that should and should not pick the skill up, near misses above all."
+WHAT_IS_DRAFTED = "Drafts queries that should or should not trigger it, mainly near misses."
 
 
 def drafting_view(launch: Launch[Preview], runs: RunForm) -> Node:
     """The way to drafts: the price is worked out when somebody asks for it."""
     form, plan = launch.form, launch.current
-    next_step: Child = button("What would it cost?", ("price_draft",), key="price-draft")
+    next_step: Child = button("Estimate the price", ("price_draft",), key="price-draft")
     if plan is not None and not plan.faults:
         usd = h("p", f"Price: {at_most(plan.found.price_usd)}.")
         next_step = [usd, launch.row(plan, f"Draft {count(form.n, 'query')}", look="")]
-    same = f"the same: {runs.model}" if runs.model else None
+    same = f"as for runs: {runs.model}" if runs.model else None
     numbers = map(launch.control, ("n", "budget_usd"))
     content = [
         faults_view(launch.faults),
@@ -516,4 +516,4 @@ def drafting_view(launch: Launch[Preview], runs: RunForm) -> Node:
         h("div", launch.control("model", placeholder=same), numbers, cls="sen-row"),
         h("div", next_step),
     ]
-    return details("Draft more by a model", h("div", content, cls="sen-form"), key="drafting")
+    return details("Draft more with a model", h("div", content, cls="sen-form"), key="drafting")

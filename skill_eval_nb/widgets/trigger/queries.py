@@ -46,7 +46,7 @@ class Grid:
             LookupError: there is none any more.
         """
         if key not in self.rows:
-            raise LookupError("There is no such query any more.")
+            raise LookupError("That query no longer exists.")
         return self.rows[key]
 
     def replace_query(self, key: str, query: Query) -> Grid:
@@ -160,7 +160,7 @@ class Stored:
         if file.exists():
             seen = self._known.get(file)
             if seen is None or read_bytes(file) != seen[0]:
-                how = "is there already" if seen is None else "has changed since it was read"
+                how = "exists already" if seen is None else "has changed since it was read"
                 raise refuse(f"{file} {how}: import it first, or choose another name")
         write_queries(file, queries)
         self._known[file] = read_bytes(file), queries
@@ -195,7 +195,7 @@ def queries_view(grid: Grid, doubts: Sequence[QueryDoubt], *, keep: str, page: s
     ]
     heads = ["Query", "Should trigger", "Tags, with commas", h("span", "Remove", cls="sen-unseen")]
     look = "sen-scroll sen-trig-high"
-    back = button("Put back what was removed", ("put_back",), key="put-back")
+    back = button("Undo remove", ("put_back",), key="put-back")
     ways = [
         button("Add a query", ("add_row",), key="add", leads=True),
         back if grid.taken_out is not None else None,
@@ -218,9 +218,9 @@ def files_view(path: Path, unsaved: bool | None, message: str | None) -> Node:
         message: what was done last.
     """
     state = {
-        None: "These queries are in no file yet.",
-        True: f"What is in the grid is not saved to {short_path(path)}.",
-        False: f"All is as {short_path(path)} has it.",
+        None: "These queries are not saved in a file yet.",
+        True: f"Unsaved changes to {short_path(path)}.",
+        False: f"No unsaved changes to {short_path(path)}.",
     }[unsaved]
     save = button("Save", ("save",) if unsaved is not False else None, kind="main")
     rows = [

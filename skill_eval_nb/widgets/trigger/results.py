@@ -41,8 +41,8 @@ Figures = Mapping[str, Any]
 """A row of a table of `stats`."""
 GROUPS = {True: "Should trigger", False: "Should not trigger"}
 LEGEND = (
-    "A query triggers where at least half of its runs do. Each line goes from 0 to 100% of its "
-    "runs, and is shaded where its rate should be; the bar is the 95% interval."
+    "A query triggers where at least half of its runs do. Each line spans 0 to 100% of its "
+    "runs and is shaded where its rate should be; the bar is the 95% interval."
 )
 THRESHOLD = 0.5
 """The rate from which on a query triggers."""
@@ -88,8 +88,8 @@ def _errored_notice(measured: Measured) -> Node | None:
     reasons = [attempt.reason for attempt in measured.attempts if attempt.outcome == "errored"]
     if not reasons:
         return None
-    why, times = Counter(reason or "no reason is known" for reason in reasons).most_common(1)[0]
-    head = f"{count(len(reasons), 'run')} errored: they are in no figure."
+    why, times = Counter(reason or "unknown reason" for reason in reasons).most_common(1)[0]
+    head = f"{count(len(reasons), 'run')} errored and count in no figure."
     return notice(head, f"Most often, {times:,} times: {why}", key="errored")
 
 
@@ -156,7 +156,7 @@ def ended_view(task: Task[Any] | None) -> Node | None:
 
 def optimised_view(found: Optimised, chosen: str | None) -> Node:
     """The result of a search; `chosen` is the description that would be written, if any."""
-    broken = faults_view(found.doubts, title="The measurement is broken: no search was made.")
+    broken = faults_view(found.doubts, title="The measurement is broken, so no search was made.")
     texts = blocks_view(block for block in blocks_of(found) if isinstance(block, Text | Mark))
     return h(
         "section",
@@ -176,7 +176,7 @@ def _round_view(step: Step, first: str, chosen: str | None) -> Node:
     is_mine, label = step.description == chosen, f"Choose the description of round {step.round}"
     head = [
         h("b", f"Round {step.round}"),
-        pill("as it was") if step.round == 1 else None,
+        pill("current") if step.round == 1 else None,
         pill("chosen", "good") if step.is_best else None,
         h("span", count(len(step.description), "character"), cls="sen-soft sen-small"),
     ]
@@ -249,12 +249,12 @@ def writing_view(file: Path, diff: str, unfit: str | None) -> Node:
     if unfit is not None:
         return notice(unfit, key="writing")
     if not diff:
-        return notice(f"{short_path(file)} has this description already.", key="writing")
+        return notice(f"{short_path(file)} already has this description.", key="writing")
     write = button("Write it to SKILL.md", ("write",), kind="main", key="write")
     kept = h("span", "The old file is kept next to it.", cls="sen-soft")
     return h(
         "section",
-        h("h4", "Accept it"),
+        h("h4", "Accept"),
         h("p", "This would change in ", h("code", short_path(file)), ", and nothing else:"),
         diff_view(diff),
         h("div", write, kept, cls="sen-row sen-middle sen-start"),

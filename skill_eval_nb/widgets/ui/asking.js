@@ -3,11 +3,11 @@
 const BUSY_AFTER = 300; // ms without an answer before it shows
 const SILENT_AFTER = 10_000; // ms without an answer before it is said
 const SILENT =
-  "The kernel has not answered for 10 seconds: it is busy, or it has ended. What you type is " +
-  "kept in this page. If the kernel was restarted, run the cell again.";
+  "The kernel has not answered for 10 seconds: it is busy or has stopped. What you type is " +
+  "kept on this page. If the kernel was restarted, run the cell again.";
 const GONE =
-  "The kernel that this widget belongs to is gone: what is shown here is how it was then, and no " +
-  "button does anything. Run the cell again; what was finished is on disk, and is gone on with.";
+  "The kernel of this widget is gone, so nothing here is updated and buttons are inactive. " +
+  "Run the cell again: finished work is saved, and the job resumes.";
 
 export function asking(model, { own, told, body, root, guarded }) {
   const asked = new Map(); // number → what to do with the answer; the oldest first

@@ -158,10 +158,10 @@ def models_with_prices(prices: Prices | None) -> dict[str, str]:
 
 # ── plan, price, start ───────────────────────────────────────────────────────────────────────────
 
-MAKING = "The plan is being made"
+MAKING = "Planning"
 OBSTACLE = "Fix the errors in the form first."
 NO_BUDGET = "This may cost money: give a budget, or tick “Without a budget”."
-ANEW = "What would be done has changed since that was shown: check the new plan, and start."
+ANEW = "The plan has changed since it was shown: check it, and start again."
 
 
 @dataclass(frozen=True)
@@ -482,8 +482,8 @@ def running_card(
     )
 
 
-STOPPING = "Stopping: nothing new is begun."
-PROMISE = "Each is written when it ends; what is there is not paid for again."
+STOPPING = "Stopping: nothing new is started."
+PROMISE = "Each result is saved when it ends and is not paid for again."
 
 
 def asking_card(
@@ -523,7 +523,7 @@ def ended_card(title: str, heading: tuple[str, str], summary: str, *content: Chi
         h("h4", f"{title} "),
         pill(*heading),
         h("span", summary, cls="sen-soft"),
-        button("Put away", ("put_away",), kind="quiet"),
+        button("Dismiss", ("put_away",), kind="quiet"),
     ]
     row = h("div", head, cls="sen-row sen-middle")
     return h("section", row, content, cls="sen-card sen-ended", role="status", key="ended")

@@ -299,7 +299,7 @@ def _block_view(block: Block) -> Node | None:
             return details(block.caption or "More", pairs, key=f"block-{block.caption}")
         case Items() if block.items:
             items = h("ol" if block.numbered else "ul", [h("li", item) for item in block.items])
-            caption = block.caption or "What it rests on"
+            caption = block.caption or "Assumptions"
             return details(caption, [items, _more_line(block.more)], key=f"block-{caption}")
         case Diff() if block.text:
             return diff_view(block.text)
@@ -499,7 +499,7 @@ def draw_rows(
     if len(rows) > MOST_ROWS:
         left.append(f"{tie(len(rows) - MOST_ROWS, 'more row')} not shown.")
     if room < 0:
-        left.append("Of the last lines the words are not compared: that would take seconds.")
+        left.append("The last lines are not compared word by word, to save time.")
     notes = [h("tr", h("td", words, colspan=len(heads), cls="sen-diff-gap")) for words in left]
     look = f"sen-diff sen-diff-{'beside' if beside else 'column'}{' sen-diff-prose' * prose}"
     return table(heads, [*body, *arrived, *notes], label=label, cls=look)

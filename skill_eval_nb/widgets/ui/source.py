@@ -76,7 +76,7 @@ class Source:
             self._set_workspace(*self._read_again())
         else:
             raise TypeError(
-                f"A Workspace or a path is wanted, not a {type(given).__name__}: see sen.load"
+                f"Give a Workspace or a path, not a {type(given).__name__}: see sen.load"
             )
         self._place = Path(self.path).absolute()  # the notebook may go elsewhere
         with _LOCK:
@@ -87,7 +87,7 @@ class Source:
         """What to say if the place that was read from no longer exists; else None."""
         if not self.path or self.lacking is not None or self._place.exists():
             return None
-        return f"{self.path} is not there any more: what is shown is what was read before."
+        return f"{self.path} no longer exists: this shows what was read before."
 
     def reload(self, shared: dict[_Key, _Read] | None = None) -> None:
         """Read it again, and notify; `shared` is what others that look at the same have read."""
@@ -131,7 +131,7 @@ def tell_landed(folder: str | Path) -> None:
         try:
             source.reload(shared)
         except Exception:
-            log.exception("A widget could not follow what has landed in %s", folder)
+            log.exception("A widget could not follow new files in %s", folder)
 
 
 BETWEEN = 0.4
@@ -433,7 +433,7 @@ class Task(Generic[T]):
             self.result = self._do(progress=self._take_progress, stop=self._stop)
         except Stopped:
             status = "stopped"
-            self.message = "Stopped. What was done is kept, and is not paid for again."
+            self.message = "Stopped. Finished work is kept and not paid for again."
         except Exception as error:
             log.warning("work of a panel failed", exc_info=error)
             status, self.message = "failed", str(error) or type(error).__name__

@@ -246,7 +246,7 @@ def _as_builtin(value: Any) -> Any:
 MOST = 200_000
 """Characters; what is beyond is left out, and that is said."""
 
-CUT = "There is more of it: run the notebook to see all."
+CUT = "There is more: run the notebook to see everything."
 
 _CONTROLS = frozenset("button input select textarea".split())
 
@@ -264,7 +264,7 @@ def html(tree: Child, most: int = MOST) -> str:
     >>> html(h("p", "5 < 6 ", h("button", "Go", on={"click": ("go",)})))
     '<p>5 &lt; 6 <button disabled>Go</button></p>'
     >>> html(h("p", "a long text"), most=8)
-    '<p>a lon</p><p>There is more of it: run the notebook to see all.</p>'
+    '<p>a lon</p><p>There is more: run the notebook to see everything.</p>'
     """
     parts: list[str] = []
     inside: list[str] = []  # elements that are open

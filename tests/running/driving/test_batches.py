@@ -70,7 +70,12 @@ def test_a_batch_is_collected_by_the_next_start_and_not_paid_for_again(tmp_path)
 @pytest.mark.parametrize(
     ("fault", "finished", "told", "number"),
     [
-        (Fault("silence", role="judge", first=1), 6, "is done alone", 12),  # in a batch: expired
+        (
+            Fault("silence", role="judge", first=1),
+            6,
+            "is done on its own",
+            12,
+        ),  # in a batch: expired
         (Fault("refusal", role="judge"), 0, "judge: the judge model refused", 6),
     ],
 )

@@ -63,7 +63,7 @@ def _nothing_was_executed():
         (4, {}, 2, "decided at the planned look at 2 runs per side, with 24 runs fewer", "helps"),
         # of 2 evals with 2 runs a side the smallest p is .056, and .025 is asked for at 3
         (4, {"evals_only": [1, 2]}, 3, "decided at the planned look at 3 runs per side", "helps"),
-        (0, {"evals_only": [1, 2]}, 5, "no planned look has decided", "too few runs"),
+        (0, {"evals_only": [1, 2]}, 5, "no planned look reached a verdict", "too few runs"),
     ],
 )
 def test_a_job_ends_where_a_look_decides_and_pays_for_no_run_after_it(
@@ -86,7 +86,7 @@ def test_a_job_ends_where_a_look_decides_and_pays_for_no_run_after_it(
     assert looks.filter("decides")["look"].to_list() == [runs] * (said == "helps")
     found = deltas_of(tmp_path)
     assert (found["verdict"], found["n_runs"]) == (said, wanted / 2)
-    assert f"the planned look at {runs} runs a side" in found["reason"].lower()
+    assert f"the planned look at {runs} runs per side" in found["reason"].lower()
 
     again = planned(tmp_path, parts, looks=None, **options)  # as the shell's --resume gives it
     assert (again.looks, again.todo) == (LOOKS, ())
@@ -116,7 +116,7 @@ def test_a_job_that_is_stopped_or_killed_resumes_with_its_looks_and_says_so_far_
     assert end.status == "stopped"
     for row in [*said, deltas_of(tmp_path)]:  # the same when nobody is at work any more
         assert row["verdict"] is None
-        assert row["reason"].startswith("So far, and without a verdict before the planned look at")
+        assert row["reason"].startswith("Interim figures: no verdict before the planned look at")
 
     journal = plan.folder / NAME  # a killed job has written neither its end nor what it decided
     for gone, runs in (({"ended"}, 12), ({"ended", "decided"}, 0)):
@@ -142,7 +142,7 @@ def test_looks_are_planned_before_the_first_run_and_where_one_could_decide(tmp_p
     cards = repr(planned(tmp_path))
     assert "estimated at most" in cards
     for options, why in (
-        ({"looks": (2, 2)}, "looks is (2, 2); it is two or more growing numbers of runs"),
+        ({"looks": (2, 2)}, "looks is (2, 2); it must be two or more increasing numbers"),
         ({"evals_only": [1], "looks": (2, 3)}, "no look before the last can decide anything"),
         ({"runs": 3}, "runs is 3, and the last look is at 5: leave `runs` out"),
     ):

@@ -53,8 +53,8 @@ def test_what_became_of_each_file(of, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "note"),
     [
-        (b"\0\1", b"\0\1\2", "2 bytes that are no text, then 3 bytes that are no text."),
-        (b"a\r\nb\r\n", b"a\nb\n", "Only how its lines end differs."),
+        (b"\0\1", b"\0\1\2", "2 bytes that is not text, then 3 bytes that is not text."),
+        (b"a\r\nb\r\n", b"a\nb\n", "Only its line endings differ."),
         (b"x" * 21, b"y", "21 bytes, too much to compare line by line, then 1 bytes of text."),
         (b"\n" * 6, b"y", "6 bytes, too much to compare line by line, then 1 bytes of text."),
     ],

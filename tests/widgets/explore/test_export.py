@@ -78,7 +78,7 @@ def test_what_is_chosen_can_be_reported_on_alone_in_another_form(tmp_path):
     after(panel, "hand", "folder", str(tmp_path))
     after(panel, "hand", "part", "chosen")
     after(panel, "hand", "dialect", "codingbuddy")
-    assert "What this form has no place for" in after(panel, "export")
+    assert "What this format leaves out" in after(panel, "export")
     assert set(files(tmp_path)) == set(FILES)
     assert "eval_results" in json.loads((tmp_path / "benchmark.json").read_text())
     assert "Benchmark of sql-migration, iteration-1" in (tmp_path / "benchmark.md").read_text()

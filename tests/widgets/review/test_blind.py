@@ -24,7 +24,7 @@ def test_nothing_on_the_page_tells_which_side_is_which(tmp_path, monkeypatch):
         whole = json.dumps([panel.view(), panel._tree, panel._name])
         said = whole.replace("iteration-1", "")  # of the choice of an iteration
         assert [word for word in TELLTALE if word in said and word != "iteration-1"] == []
-        assert "too large to hand over" in whole
+        assert "too large to download here" in whole
         assert str(tmp_path) not in whole
         assert "answer 2" in whole
         assert {text(one) for one in find(panel.view(), tag="mark")} == {"10", "13"}

@@ -82,7 +82,7 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
     before = judgings(panel)
     says = shown(panel)
     assert "stand-in-judge (as before)" in says
-    assert f"So far there are {before} judgings by stand-in-judge" in says
+    assert f"So far: {before} judgings by stand-in-judge" in says
     fill(panel, again=2)
     assert panel.launches["judge"].plan.found.n_missing == 2 * before
     assert "Estimated: " in shown(panel)
@@ -97,7 +97,7 @@ def test_it_shows_what_is_there_and_its_price_then_adds_judgings(
     assert told
     assert told[-1] == other.ws.polars("rubric_scores").height > 0
     assert "Done" in shown(panel)
-    press(panel, "Put away")
+    press(panel, "Dismiss")
     assert "Done" not in shown(panel)
 
 
@@ -114,4 +114,4 @@ def test_it_stops_and_keeps_what_was_written(ran: Path) -> None:
     assert panel.tasks["judge"].status == "stopped"
     kept = judgings(panel) - before
     assert 0 < kept < 3 * 4
-    assert "What was done is kept, and is not paid for again." in shown(panel)
+    assert "Finished work is kept and not paid for again." in shown(panel)

@@ -41,13 +41,13 @@ def test_what_changed_on_disk_is_shown_before_it_is_started(skill: Path) -> None
     path.write_text(path.read_text() + "\nBe brief.\n")
     press(panel, "Start")
     settled(panel)
-    assert "has changed since that was shown: check the new plan, and start" in (panel.fault or "")
+    assert "The plan has changed since it was shown: check it" in (panel.fault or "")
     assert panel.job is None
     assert button(panel, "Start")["on"]["click"][1] != token
     panel.do("dismiss")
     panel.do("press", token)  # by a page that still shows what was priced before
     settled(panel)
-    assert "has changed since that was shown: check the new plan" in (panel.fault or "")
+    assert "The plan has changed since it was shown: check it" in (panel.fault or "")
     assert panel.job is None
     press(panel, "Start")
     settled(panel)

@@ -78,7 +78,7 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
 ) -> None:
     stopped(skill)
     fresh = panel_on(skill, runs=2)
-    press(fresh, "Begin a new iteration")
+    press(fresh, "Start a new iteration")
     settled(fresh)
     assert (fresh.plan.iteration, len(fresh.plan.cells)) == (2, 24)
     assert button(fresh, "Start")["class"] == "sen-main"
@@ -96,13 +96,13 @@ def test_a_new_iteration_the_rest_of_the_last_one_or_a_word_that_it_cannot_be_co
     path.write_text(path.read_text() + "\nBe brief.\n")
     fresh = panel_on(skill)
     says = shown(fresh)
-    assert "iteration-1 is not whole, and cannot be continued as things are" in says
+    assert "iteration-1 is incomplete, and cannot be continued yet" in says
     assert "skills (with_skill) differed" in says
     assert "Continue iteration-1" not in says
     assert button(fresh, "Start")
 
 
-INTERRUPTED = "The last time it ended as “interrupted”"
+INTERRUPTED = "It last ended as “interrupted”"
 
 
 @pytest.mark.parametrize(

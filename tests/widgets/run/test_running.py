@@ -45,7 +45,7 @@ def test_runs_land_in_the_other_widgets_and_what_is_done_is_refused(skill: Path)
 def test_a_run_in_flight_shows_its_last_steps_or_says_when_they_come(skill: Path) -> None:
     panel = panel_on(skill, executor=slow(), **SMALL)
     press(panel, "Start")
-    for line in ("It has told no step so far.", "Call Skill release-notes", "Result Base dir"):
+    for line in ("No steps reported yet.", "Call Skill release-notes", "Result Base dir"):
         until(lambda line=line: line in " ".join(shown(panel).split()), 60)
     ended(panel)
 
@@ -68,16 +68,18 @@ def test_others_show_it_too_and_stop_it_which_says_what_is_kept(skill: Path) -> 
     until(lambda: panel._ran.progress.finished == 1, 60)
     assert other.job is late.job is panel.job
     assert "Running iteration-1" in shown(other)
-    assert "So far: a verdict comes at the next planned look, or when the job ends." in shown(other)
+    assert "Interim: the verdict comes at the next planned look, or when the job ends." in shown(
+        other
+    )
     with pytest.raises(Refused, match="is busy: it is running iteration-1"):
         other.start()
     press(late, "Stop")
-    assert "Stopping: nothing new is begun. What is finished stays" in shown(panel)
+    assert "Stopping: nothing new is started. Finished runs are kept" in shown(panel)
     ended(panel)
     assert panel.job.status == "stopped"
     done = panel.job.progress.finished
     assert 0 < done < 4
-    kept = "What is finished stays; starting the plan again does only what is missing"
+    kept = "Finished runs are kept; starting the plan again does only what is missing"
     assert kept in shown(panel)
     assert f"iteration-1: {done} of 4 runs are there" in shown(panel)
     assert len(panel.plan.todo) == 4 - done
@@ -96,8 +98,8 @@ def test_what_is_in_flight_is_seen_and_may_end_where_somebody_stops_gently(skill
     told = "\n".join(one[1]["aria-label"] for one in find(panel.view(), role="img"))
     assert "in flight" in told
     assert "spent of $2.00" in shown(panel)
-    press(panel, "Stop when what is in flight has ended")
-    assert button(panel, "Stop at once")
+    press(panel, "Stop after what is in flight")
+    assert button(panel, "Stop now")
     assert "Stopping: nothing new is begun" in shown(panel)
     may.set()
     ended(panel)
@@ -129,6 +131,6 @@ def test_runs_that_errored_are_counted_and_told(skill: Path) -> None:
     says = shown(panel)
     assert "Why 4 runs errored" in says
     assert says.count("the disk of the moon is full") == 1
-    assert "Runs that errored can be done again" in says
+    assert "To retry runs that errored" in says
     fill(panel, retry_errored=True)
     assert len(panel.plan.todo) == 4

@@ -111,7 +111,7 @@ def test_thousands_of_files_are_named_or_counted_and_few_are_read(tmp_path, monk
     assert "2,000 files" in shown
     assert f"f{LISTED - 1}.txt" in shown
     assert f"f{LISTED}.txt" not in shown
-    assert "1,000 more files: download all to have them." in shown
+    assert "1,000 more files: use Download all." in shown
     assert read == {f"f{number}.txt" for number in range(SHOWN)}
 
 
@@ -120,6 +120,6 @@ def test_heavy_files_do_not_fill_the_page_and_can_be_had(tmp_path):
     for number in range(50):
         (tmp_path / "outputs" / f"f{number}.txt").write_text("a row that is not short\n" * 2_000)
     node = show_outputs(output_files(tmp_path), key="k")
-    assert "Not shown: the files before it fill the page." in text(node)
+    assert "Not shown: the page is full." in text(node)
     assert len(text(node)) < 1_500_000
     assert len(downloads(node)) == 51

@@ -61,7 +61,7 @@ def test_a_reader_that_breaks_leaves_the_text(tmp_path, monkeypatch):
 
     monkeypatch.setattr(outputs, "KINDS", (outputs.Kind("page", broken, frozenset(("html",))),))
     shown = said(tmp_path, "a.html", "<p>the text")
-    assert "Not shown as page: its reader broke on it (RuntimeError)." in shown
+    assert "Not shown as page: its reader failed on it (RuntimeError)." in shown
     assert "<p>the text" in shown
 
 
@@ -152,7 +152,7 @@ def test_any_cells_are_drawn(tmp_path_factory, cells, metadata):
         ("deep.json", "[" * 200_000, "code", "[[["),
         *(("a.xlsx", zoo.workbook()[:cut], "bytes", "Not shown as workbook") for cut in (10, 3000)),
         ("b.pdf", b"%PDF-1.7\n\xff\xfe nothing", "PDF", "a pdf file that cannot be read"),
-        ("a.png", zoo.png()[:200], "picture", "It may not show as a whole"),
+        ("a.png", zoo.png()[:200], "picture", "It may not display completely"),
         ("chart.txt", zoo.png(), "picture", ""),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 40 else "",

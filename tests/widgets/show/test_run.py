@@ -75,12 +75,12 @@ def test_what_is_long_is_bounded_and_it_is_said_what_is_not_shown(tmp_path):
     words = text(node)
     assert "step 0." in words
     assert "step 999." in words
-    assert "800 steps between them not shown." in words
+    assert "800 steps in between not shown." in words
     assert "step 500." not in words
     node = shown(tmp_path, [said("x" * 1_000_000)])
     assert "The first 6,000 of 1,000,000 characters: download it for the rest." in text(node)
     (button,) = find(node, tag="button")
     assert len(read_blob(button[1]["blob"])[0]) > 1_000_000
     node = shown(tmp_path, [said(f"{n} " * 2_000) for n in range(150)])
-    assert "Not shown: the steps before it fill the page." in text(node)
+    assert "Not shown: the page is full." in text(node)
     assert len(text(node)) < 700_000

@@ -21,7 +21,7 @@ def test_drafts_that_cost_are_asked_for_within_a_budget_only(skill: Path, tmp_pa
     panel = panel_on(skill, connection=Connection(stand_in=RiggedStandIn(log=str(log))))
     do(panel, "set", "model", "claude-haiku-4-5")
     fill(panel, n=4)
-    press(panel, "What would it cost?")
+    press(panel, "Estimate the price")
     assert "at most $" in shown(panel)
     assert "give a budget" in shown(panel)
     assert button(panel, "Draft 4 queries").get("disabled")

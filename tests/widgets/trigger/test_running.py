@@ -72,16 +72,16 @@ def test_runs_that_errored_stand_apart_and_can_be_made_again(skill: Path) -> Non
     press(panel, "Start")
     ended(panel)
     says = shown(panel)
-    assert "3 runs errored: they are in no figure." in says
+    assert "3 runs errored and count in no figure." in says
     assert "3 errored" in says
     (row,) = panel.measured.rates.filter(n_errored=3).iter_rows(named=True)
     assert row["rate"] is None
     fill(panel, again=True)
-    assert "18 attempts; 3 attempts to be made" in shown(panel)
+    assert "18 runs; 3 runs to make" in shown(panel)
     press(panel, "Start")
     ended(panel)
     assert not panel.launches["run"].form.again
-    assert "All runs are there" in shown(panel)
+    assert "Everything is done" in shown(panel)
 
 
 def test_rounds_come_as_they_are_made_and_a_stop_keeps_them(skill: Path) -> None:

@@ -81,7 +81,7 @@ def test_what_is_gone_or_not_there_yet_is_said_until_it_is_there(home, tmp_path)
 
 def test_what_is_no_workspace_is_refused() -> None:
     for given in (None, 3, ["a"], {"runs": []}):
-        with pytest.raises(TypeError, match="A Workspace or a path is wanted"):
+        with pytest.raises(TypeError, match="Give a Workspace or a path"):
             Source(given)
 
 
