@@ -51,6 +51,12 @@ ERRORED = [
 LACKING = [row for row in ONE_SIDE if row["eval_id"] != "3"] + OTHER_SIDE
 OF_TWO = [row for name in "ab" for row in rows(LOW, HIGH, 3, 1, executor_model=name)]
 TOKENS = {"metric": "tokens"}
+ALIKE = [  # unclear, and without an interval
+    run(str(at), side, number, rate)
+    for at, both in enumerate([((0, 0), (1, 1)), ((0,), (1, 1)), ((1,), (0,)), ((0, 0), (1,))])
+    for side, own in zip(SIDES, both, strict=True)
+    for number, rate in enumerate(own, 1)
+]
 NAMED = [
     row | {"skill": HOSTILE[2]}
     for at, name in enumerate(HOSTILE)
@@ -78,6 +84,14 @@ CASES = {
     "only the baseline": (OTHER_SIDE, {}, 3, "nothing to compare", "no runs other than"),
     "nothing": ([], {}, 3, "nothing to compare", "no run"),
     "more tokens": (rows(HIGH, HIGH, tokens=(9, 5)), TOKENS, 1, "regression", "more"),
+    "as many tokens, with noise": (
+        [row | {"tokens": int(100 * row["pass_rate"])} for row in EVEN],
+        TOKENS,
+        0,
+        "no regression beyond",
+        "An increase of up to",
+    ),
+    "unclear, without an interval": (ALIKE, {}, 3, "cannot tell", "came out alike"),
     "a named baseline, and the other one is no loss": (
         rows(HIGH, LOW) + changed(ONE_SIDE, configuration="old_skill"),
         {"baseline": "old_skill"},
@@ -129,15 +143,22 @@ def test_what_may_be_missed_is_what_welch_leaves_open():
 
 
 def test_many_comparisons_share_alpha_and_an_older_iteration_is_not_looked_at():
-    many = [row for name in "abcd" for row in rows(HIGH, HIGH, executor_model=name)]
+    many = [
+        row
+        for name, by in zip("abcd", (0.1, 0.25, 0.2, 0.15), strict=True)
+        for row in rows(HIGH, HIGH, noise=(0, by, -by), executor_model=name)
+    ]
     older = rows(LOW, HIGH, iteration="iteration-0")
-    for runs, level in ((many, 0.975), (EVEN + older, 0.95)):
+    two = [row for row in many if row["executor_model"] in "ab"]
+    for runs, level in ((many, 0.975), (two, 0.95), (EVEN + older, 0.95)):
         found = sen.gate(workspace(runs=runs))
         assert found.end == 0
         assert {finding.figures["level"] for finding in found.findings} == {level}
+        missed = [finding.figures["missed"] for finding in found.findings]
+        assert found.worst.figures["missed"] == max(missed)
 
 
-COSTLY = workspace(runs=rows(HIGH, HIGH, cost_usd=(0.3, 9.0)))
+COSTLY = workspace(runs=rows(HIGH, HIGH, cost_usd=(0.1 * 3, 9.0)))
 
 
 @pytest.mark.parametrize(
@@ -146,6 +167,7 @@ COSTLY = workspace(runs=rows(HIGH, HIGH, cost_usd=(0.3, 9.0)))
         ({"most": {"cost_usd": 0.3}}, None, 0, "limit kept: $0.3000"),
         ({"most": {"cost_usd": 0.2999}}, None, 1, "limit not kept: $0.3000"),
         ({"most": {"cost_usd": 0.2}}, ["regression"], 0, "limit not kept: $0.3000"),
+        ({"most": {"cost_usd": 0.2}}, [], 0, "limit not kept: $0.3000"),
         ({"least": {"pass_rate": 0.8}}, None, 1, "limit not kept: 75%"),
         ({"most": {"tokens": 5}}, ["cannot-tell"], 1, "no figure"),
     ],
