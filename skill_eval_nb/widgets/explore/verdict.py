@@ -164,10 +164,8 @@ def verdict_pill(found: Row) -> Node:
 def why_none(look: Look) -> str:
     """Why two sides cannot be compared, and what to do."""
     if not look.compares:
-        names = look.suite.configurations
-        why = choose_baseline(names)[1] or "only one side was run here"
-        todo = "Choose a baseline above, or run one" if len(names) > 1 else "Run a baseline, too"
-        return f"{as_label(why[0].upper() + why[1:], 300)}. {todo}."
+        why = choose_baseline(look.suite.configurations)[1] or "only one side was run here"
+        return f"{as_label(why[0].upper() + why[1:], 300)}. Choose or run a baseline."
     own, other = (as_label(name, 40) for name in look.choice.sides)
     return f"No eval here has runs of both {own} and {other}."
 
