@@ -105,7 +105,7 @@ def test_what_was_made_is_read_back_and_only_the_rest_is_made(tmp_path):
 
 
 def test_errored_attempts_are_made_again_where_that_is_asked_for(tmp_path):
-    assert "3 attempts: 3 errored" in repr(measured(tmp_path, FLY, run=lambda task: BROKEN))
+    assert "3 runs: 3 errored" in repr(measured(tmp_path, FLY, run=lambda task: BROKEN))
     kept = measured(tmp_path, FLY, run=lambda task: OPENED)
     assert outcomes(kept) == {FLY.query: ["errored"] * 3}
     assert "retry_errored=True repeats runs that errored" in kept.message

@@ -118,7 +118,7 @@ def test_a_server_that_cannot_be_reached_is_told_while_it_is_tried_again_and_at_
     assert (end.errored, end.retrying, len(end.problems)) == (2, "", 2)
     for problem in end.problems:
         assert found in problem
-        assert re.search(r" Its time of 2 s is over\. \(\d+ attempts in ", problem)
+        assert re.search(r" Its time limit of 2 s is over\. \(\d+ attempts in ", problem)
 
 
 @dataclass(frozen=True)

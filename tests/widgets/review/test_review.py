@@ -56,7 +56,7 @@ def test_what_could_not_be_written_is_written_with_what_comes_next(tmp_path, mon
         patched.setattr(feedback, "write_atomic", full)
         panel.do("say", FIRST, "Good")
         assert "No space left" in panel.fault
-        assert "of 1 run could not be written" in text(panel.view())
+        assert "feedback on 1 run could not be written" in text(panel.view())
         assert panel.feedback.height == 0
     panel.do("score", BESIDE, "tone", 1)
     assert sorted(one["feedback"] for one in held(tmp_path)["reviews"]) == ["", "Good"]

@@ -108,7 +108,7 @@ INTERRUPTED = "It last ended as “interrupted”"
 @pytest.mark.parametrize(
     ("doing", "told"),
     [
-        ("a job", "A job is at it, in this process"),
+        ("a job", "A job is working on it, in this process"),
         ("a judging", INTERRUPTED),
         (None, INTERRUPTED),
     ],

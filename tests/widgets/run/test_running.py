@@ -100,7 +100,7 @@ def test_what_is_in_flight_is_seen_and_may_end_where_somebody_stops_gently(skill
     assert "spent of $2.00" in shown(panel)
     press(panel, "Stop after what is in flight")
     assert button(panel, "Stop now")
-    assert "Stopping: nothing new is begun" in shown(panel)
+    assert "Stopping: nothing new is started" in shown(panel)
     may.set()
     ended(panel)
     assert panel.job.status == "stopped"

@@ -52,7 +52,7 @@ def test_any_bytes_under_any_name_give_a_tree_that_holds_them(suffix, start, dat
         both = [words, decode_text(data) or ""]
         assert any(dense(reveal(one)) in shown for one in both)
     elif made.kind == "bytes":
-        assert "Itsbytesarenotext" in shown
+        assert "Itisnottext" in shown
 
 
 def test_a_reader_that_breaks_leaves_the_text(tmp_path, monkeypatch):

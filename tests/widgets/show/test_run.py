@@ -40,7 +40,7 @@ def test_every_run_is_found_by_its_key_and_by_no_other():
     assert len(there) > 20
     assert run.folder_of(sen.Workspace.from_tables({}), {"path": "."}) is None
     gone = run.RunKey("w", "s", "iteration-9", "3", "with_skill", 2)
-    with pytest.raises(LookupError, match="no run eval 3, with_skill, run 2 of iteration-9"):
+    with pytest.raises(LookupError, match="Run eval 3, with_skill, run 2 of iteration-9"):
         run.run_row(ws, gone)
 
 

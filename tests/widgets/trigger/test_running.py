@@ -24,7 +24,7 @@ def test_nothing_is_spent_without_a_budget_or_a_word(skill: Path, tmp_path: Path
     log = tmp_path / "log.jsonl"
     panel = panel_on(skill, connection=Connection(stand_in=RiggedStandIn(log=str(log))))
     through(panel, model=PRICED)
-    assert "a budget that surely holds" in shown(panel)
+    assert "is sure to be enough" in shown(panel)
     assert "give a budget" in shown(panel)
     assert button(panel, "Start").get("disabled")
     panel.do("press", panel.launches["run"].plan.token)
@@ -58,7 +58,7 @@ def test_stopped_and_gone_on_with(skill: Path) -> None:
     assert measured.status == "partial"
     there = sum(one.outcome != "not run" for one in measured.attempts)
     assert 0 < there < 6
-    assert f"{count(6 - there, 'attempt')} to be made" in shown(panel)
+    assert f"{count(6 - there, 'run')} to make" in shown(panel)
     assert "stopped: " in shown(panel)
     fill(panel, concurrency=4)
     press(panel, "Start")
