@@ -65,8 +65,8 @@ def find_number_faults(
     None means not given.
 
     >>> find_number_faults({"runs": (0, 1), "judgings": (0, 0)}, -1.0)
-    ['runs is 0; it is a whole number of at least 1',
-     'budget_usd is -1.0; it is a number of at least 0']
+    ['runs is 0; it must be a whole number of at least 1',
+     'budget_usd is -1.0; it must be a number of at least 0']
     """
     faults = [
         f"{name} is {value!r}; it must be a whole number of at least {least}"

@@ -81,9 +81,9 @@ class CostRange(NamedTuple):
         worst: the budget that is certain to be enough.
 
     >>> print(CostRange(0.5, 1.25, 4.0))
-    likely $0.50 to $1.25; a budget that surely holds all of it is $4.00
+    likely $0.50 to $1.25; a budget of $4.00 is sure to be enough
     >>> str(CostRange(0.0, 0.0, 0.0)), str(CostRange(None, None, None))
-    ('it costs nothing', 'what it costs is not known: the price of a model is not')
+    ('no cost', 'cost unknown: a model has no known price')
     """
 
     low: float | None

@@ -181,7 +181,7 @@ def plain_value(text: str) -> Any:
 
     >>> plain_value('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    skill_eval_nb.workspace.writing.NotPlain: not strict JSON: keys given twice, the last counts: a
+    skill_eval_nb.workspace.writing.NotPlain: not strict JSON: keys given twice (the last counts): a
     """
     faults = Faults()
     try:
