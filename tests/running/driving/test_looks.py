@@ -149,5 +149,5 @@ def test_looks_are_planned_before_the_first_run_and_where_one_could_decide(tmp_p
         with pytest.raises(Refused, match=re.escape(why)):
             planned(tmp_path, **options)
     planned(tmp_path, 0, runs=1, looks=None).start().wait(60)
-    with pytest.raises(Refused, match="iteration-1 was begun without looks"):
+    with pytest.raises(Refused, match="iteration-1 was started without looks"):
         planned(tmp_path, 0)
