@@ -91,7 +91,7 @@ CASES = {
         "no regression beyond",
         "An increase of up to",
     ),
-    "unclear, without an interval": (ALIKE, {}, 3, "cannot tell", "came out alike"),
+    "unclear, without an interval": (ALIKE, {}, 3, "cannot tell", "came out the same"),
     "a named baseline, and the other one is no loss": (
         rows(HIGH, LOW) + changed(ONE_SIDE, configuration="old_skill"),
         {"baseline": "old_skill"},
