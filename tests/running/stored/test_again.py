@@ -255,7 +255,7 @@ def test_a_batch_whose_id_was_lost_is_not_sent_twice(workspace: Path, model: Rig
     with pytest.raises(ValueError, match="may have been submitted"):
         again(workspace, model)
     (workspace / "batch.json").write_text("{")
-    with pytest.raises(ValueError, match="not what was written there"):
+    with pytest.raises(ValueError, match="changed since it was written"):
         again(workspace, model)
 
 

@@ -63,7 +63,7 @@ def test_a_structural_json_that_differs_is_kept_and_told_unless_forced(tmp_path)
     assert len(result.kept) == 1
     [told] = result.problems
     assert told.code == "differs"
-    assert "something else: S2 (there passed, now failed);" in told.message
+    assert "checking now gives: S2 (there passed, now failed);" in told.message
     forced = grade_stored(ws, force=True)
     assert [run.outcome for run in forced.runs] == ["written"]
     found = json.loads(file.read_text())["expectations"]
