@@ -435,6 +435,7 @@ class RunRecord(Struct):
         incomplete: why the tool that ran it does not take it for a result.
         took_place: whether anything but its documents says that it was run.
         unreadable: whether it has a grading that could not be read.
+        checked_alone: whether its grading says that a program's checks are all that was due.
         unnamed: whether the row that states it does not name its eval.
         others: what second graders say of it.
     """
@@ -458,6 +459,7 @@ class RunRecord(Struct):
     incomplete: str | None = None
     took_place: bool = False
     unreadable: bool = False
+    checked_alone: bool = False
     unnamed: bool = False
     others: list[RunRecord] = []
 

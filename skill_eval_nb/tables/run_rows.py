@@ -262,7 +262,7 @@ def find_figures(
     elif run.rate is not None:
         judged = (run.rate, None, None, None)
     costs = _run_costs(run, problems)
-    is_half = is_judged and grading is None and gate is not False
+    is_half = is_judged and grading is None and not run.checked_alone and gate is not False
     rate, passed, failed, total = checked if judged == NOTHING and not is_half else judged
     mean = None if status else rubric_mean(run, weights, problems)
     normalized = None if mean is None else mean / 5
@@ -279,7 +279,7 @@ def find_figures(
         gate,
         mean,
         normalized,
-        None if status else mean_efficiency(checked[0], judged[0], normalized),
+        None if status or is_half else mean_efficiency(checked[0], judged[0], normalized),
         *costs,
         run.path,
     )

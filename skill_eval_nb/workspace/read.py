@@ -452,7 +452,8 @@ def _load_of_run(run: RunPlace, kind: str, form: type[D], layout: Layout) -> D |
 
 def _keep_grading(record: RunRecord, grading: Grading | None) -> None:
     """Keep a grading; one that only repeats structural.json is structural, not a judge's."""
-    if grading is None or grading.layer != STRUCTURAL:
+    record.checked_alone = grading is not None and grading.layer == STRUCTURAL
+    if grading is None or not record.checked_alone:
         record.grading = grading
     elif record.structural is None:
         record.structural = Structural(grading.expectations, grading.summary)
