@@ -251,7 +251,7 @@ def test_run_panel_from_the_form_to_the_verdict(browser, tmp_path):
         stage.unfold()
         looked_at(stage, "run-panel-plan", (NARROW, ("dark-high-contrast", 1000), WIDE))
         page.get_by_role("button", name="Start", exact=True).click()
-        page.get_by_role("progressbar", name="finished runs").wait_for()
+        page.get_by_role("progressbar", name="runs that have ended").wait_for()
         page.locator(".sen-flights li").first.wait_for()
         looked_at(stage, "run-panel-running", within=".sen-running")
         may.set()
@@ -280,7 +280,7 @@ def test_trigger_panel_from_a_typed_query_to_what_was_found(browser, tmp_path):
         page.keyboard.press("Space")
         page.keyboard.press("Space")
         page.get_by_role("button", name="Save").click()
-        page.get_by_text("All is as").wait_for()
+        page.get_by_text("No unsaved changes").wait_for()
         saved = json.loads((skill / "trigger-eval-set.json").read_bytes())
         assert saved[-1] == {"query": "what is new for our customers?", "should_trigger": True}
         assert saved[4]["should_trigger"] is False
