@@ -161,7 +161,8 @@ def check_runs(job: Job) -> None:
         assert judged == [f"{n}.json" for n in range(1, JUDGINGS + 1) if not gated], folder
     hidden = [path for path in job.workspace.rglob(".*") if path.parent.name != "evals"]
     far = work_folders(job.workspace / "iteration-1", "any", 1)[0].parent
-    assert (hidden, far.exists()) == ([], False), "half files and folders were left behind"
+    left = [*hidden, *far.glob("**")]
+    assert not left, f"half files and folders were left behind: {left}"
     assert [path.name for path in job.workspace.glob("iter*")] == ["iteration-1"]
 
 

@@ -135,7 +135,7 @@ TOO_LONG = {
     "messages-api": "it took longer than 6 s",
     "claude-code": f"did not finish within its limit of {ENDLESS:.0f} seconds",
 }
-LEFT = re.compile(r"(1 process|\d+ processes) it left behind (was|were) ended")
+LEFT = re.compile(r"(1 process|\d+ processes) it left behind (was|were) stopped")
 
 
 @pytest.mark.slow
