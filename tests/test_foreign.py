@@ -245,7 +245,6 @@ except (OSError, ValueError) as error:
     ("place", "work", "said"),
     [
         ("tdd/SKILL.md", "start", "no SKILL.md"),
-        ("ws/.skill-eval-nb.trial", "start", "cannot be written"),
         ("ws/iteration-1/journal.jsonl", "start", "not a regular file"),
     ],
 )

@@ -184,7 +184,8 @@ NOT_SWEPT = frozenset(("outputs", "inputs", SNAPSHOTS))
 
 def delete_leftovers(plan: Spec) -> None:
     """Delete what a killed job was writing: in this iteration, and of the suite."""
-    for folder in plan.workspace.glob(f".{plan.folder.name}.*"):
+    copies = (plan.folder / SNAPSHOTS).glob(".*")
+    for folder in (*plan.workspace.glob(f".{plan.folder.name}.*"), *copies):
         remove(folder)
     delete_half_written(plan.workspace / SUITE.parent)
     delete_half_written(plan.folder)  # reports, for one, are put there by others

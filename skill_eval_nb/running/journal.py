@@ -29,13 +29,13 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from time import monotonic
 from typing import Any
 
-from skill_eval_nb.disk import NO_LINK, NO_WAIT, open_regular
+from skill_eval_nb.disk import open_regular
 from skill_eval_nb.models.client import ON_RETRY, Retry
 from skill_eval_nb.text import count
-from skill_eval_nb.workspace.folders import OWN
 from skill_eval_nb.workspace.jobs import A_JOB, JOURNAL, LOCK
 from skill_eval_nb.workspace.writing import Locked, hold_lock, name_process, now
 
@@ -487,7 +487,6 @@ def close_interrupted(journal: Journal) -> tuple[list[str], dict[int, Launch]]:
 
 # ── one at a time ────────────────────────────────────────────────────────────────────────────────
 
-TRIAL = f"{OWN}.trial"
 HALF = re.compile(r"\.[0-9a-f]{16}\.tmp")
 """The names of files that `write_atomic` has not finished."""
 STALE = 60.0
@@ -555,15 +554,14 @@ def probe_folders(folders: Iterable[Path]) -> None:
     """Test that folders can be written, and that there is room on their disks.
 
     Raises:
-        Refused: one cannot be written; no test file stays in any of them.
+        Refused: one cannot be written.
     """
     disks: set[int] = set()
     for folder in folders:
         at = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
-        trial = at / TRIAL
         try:
             disk = at.stat().st_dev
-            with open(trial, "wb", opener=_open_plain) as file:
+            with TemporaryFile(dir=at) as file:  # without a name: a killed process leaves none
                 if disk not in disks:
                     file.write(bytes(ROOM))
                     file.flush()
@@ -571,14 +569,6 @@ def probe_folders(folders: Iterable[Path]) -> None:
             disks.add(disk)
         except OSError as error:
             raise _unwritable(folder, error) from error
-        finally:
-            with suppress(OSError):
-                trial.unlink()
-
-
-def _open_plain(path: str, flags: int) -> int:
-    """Open a file without following a link or waiting for the reader of a pipe."""
-    return os.open(path, flags | NO_LINK | NO_WAIT, 0o666)
 
 
 def _unwritable(folder: Path, error: OSError) -> Refused:

@@ -20,7 +20,7 @@ import typer
 
 from skill_eval_nb.cli.shell import INTERRUPTED, ask_first
 from skill_eval_nb.running import journal as lock
-from skill_eval_nb.running.journal import LOCK, TRIAL
+from skill_eval_nb.running.journal import LOCK
 from tests.cli.calls import run
 from tests.cli.payers import PAYERS, Command, begun, files, named, requests
 from tests.running.killing import served
@@ -87,7 +87,7 @@ def test_a_second_one_is_refused_and_a_killed_one_lets_go(payer, servers, log, t
     third = run(*command)
     assert third.exit_code == 0, third.output
     assert requests(log) > before
-    assert not [*filter(Path.exists, left), *tmp_path.rglob(LOCK), *tmp_path.rglob(TRIAL)]
+    assert not [*filter(Path.exists, left), *tmp_path.rglob(LOCK)]
 
 
 def half_files(folder: Path, name: str) -> list[Path]:

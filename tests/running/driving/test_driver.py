@@ -108,6 +108,14 @@ def test_a_job_holds_its_iteration_until_it_is_stopped_and_leaves_nothing_half_d
     assert told[-3:] == ["cancelled", "cancelled", "ended"]
 
 
+def test_what_a_killed_start_was_writing_goes_with_the_next_start(tmp_path):
+    finished(tmp_path, judgings=0)
+    copy = "ws/iteration-1/skill-snapshot/.with_skill-0a1b2c3d/SKILL.md"
+    lay(tmp_path, {"ws/.iteration-1.0a1b2c3d/journal.jsonl": "", copy: "half"})
+    assert finished(tmp_path, judgings=0).status == "done"
+    assert not [*(tmp_path / "ws").rglob(".*")]
+
+
 @pytest.mark.parametrize("deaf", [False, True])
 def test_an_executor_that_hangs_makes_errored_runs(tmp_path, deaf, monkeypatch, caplog):
     monkeypatch.setattr("skill_eval_nb.running.steps.OVER", 0.05)
