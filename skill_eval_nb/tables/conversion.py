@@ -24,6 +24,7 @@ from skill_eval_nb.documents import (
     to_json,
 )
 from skill_eval_nb.documents.dialects import canonical
+from skill_eval_nb.documents.run import STRUCTURAL
 from skill_eval_nb.workspace import (
     NO_ITERATION,
     Catalogue,
@@ -354,7 +355,9 @@ class _Writer:
         names = self._eval(keys.iteration, run.side.key)
         names |= {"side": self.sides[keys.configuration], "run": keys.run_number}
         grading = record.grading
-        if grading is None and row.status == "ungraded":
+        if record.checked_alone and (checks := record.structural) is not None:
+            grading = Grading(checks.expectations, checks.summary, layer=STRUCTURAL)
+        elif grading is None and row.status == "ungraded":
             grading = Grading([])
         timing = copy_with(
             record.timing or Timing(),

@@ -262,7 +262,8 @@ def find_figures(
     elif run.rate is not None:
         judged = (run.rate, None, None, None)
     costs = _run_costs(run, problems)
-    is_half = is_judged and grading is None and not run.checked_alone and gate is not False
+    is_ungraded = judged == NOTHING and not (grading and grading.rubric_scores)
+    is_half = is_judged and is_ungraded and not run.checked_alone and gate is not False
     rate, passed, failed, total = checked if judged == NOTHING and not is_half else judged
     mean = None if status else rubric_mean(run, weights, problems)
     normalized = None if mean is None else mean / 5

@@ -134,6 +134,7 @@ GRADING = of_any(
     claims=st.sampled_from([True, None]).map(lambda one: [{"claim": "It works", "verified": one}]),
     rubric_scores=st.builds(rated, SCORES, st.sampled_from([{}, {"weight": 2.0}])),
     timing=st.just({"total_duration_seconds": 3.0, "executor_duration_seconds": 2.0}),
+    layer=st.just("structural"),
 )
 TIMING = of_any(
     total_duration_seconds=st.sampled_from([0, 1.5, 40]),
@@ -203,7 +204,19 @@ def named(*names: str) -> dict[str, Any]:
 
 LIKE_PLACEHOLDERS = ("<script>", "eval-3-<b>", "none", "<eval-name>")
 COMPARISON = {"winner": "A", "reasoning": "r", "rubric": {"A": {}, "B": {}}, "eval_id": 7}
+ABOUT = {"eval_name": "x", "prompt": "P", "assertions": ["It runs"]}
 CASES: dict[str, dict[str, Any]] = {
+    "checks by a program: all that was due, half of it, and a grading without a verdict": {
+        f"iteration-1/eval-{n}-x/{name}": one
+        for n, own in enumerate((graded("p", layer="structural"), None, graded("")))
+        for name, one in {
+            "eval_metadata.json": ABOUT,
+            "with_skill/run-1/structural.json": {"expectations": expectations("p")},
+            "with_skill/run-1/timing.json": {"total_duration_seconds": 2},
+            "with_skill/run-1/grading.json": own,
+        }.items()
+        if one is not None
+    },
     "iterations of which only a little is left": two_sides()
     | {
         "iteration-3/feedback.json": {"reviews": [{"run_id": "eval-1-with_skill"}]},
