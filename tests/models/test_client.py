@@ -254,9 +254,10 @@ TROUBLES = st.builds(
 
 
 @example([(Trouble("overloaded", "Trouble.", True, False, 0.0, False), 0.0, 0.0)], 1.0, False)
+@example([(Trouble("overloaded", "Trouble.", True, False, 0.0, False), 0.0, 0.0)], 50.0, False)
 @given(
     st.lists(st.tuples(TROUBLES, st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40),
-    st.floats(0.01, 100),
+    st.floats(0.01, 50),
     st.booleans(),
 )
 def test_whatever_comes_the_deadline_holds(
@@ -284,7 +285,7 @@ def test_whatever_comes_the_deadline_holds(
         patch.setattr(retry, "time", SimpleNamespace(monotonic=lambda: now))
         patch.setattr(retry, "asyncio", SimpleNamespace(sleep=sleep))
         # A draw of nothing for ever would be an endless loop on a clock that only sleep moves.
-        patch.setattr(retry, "_draw", lambda: max(draws[-1], 0.1))
+        patch.setattr(retry, "_draw", lambda: max(draws[-1], 0.1, deadline / 50))
         with pytest.raises(ModelFault):
             asyncio.run(retry.until_answered(attempt, deadline=deadline, once=once))
     assert now <= deadline * (1 + 1e-9) + 1e-9
