@@ -262,10 +262,10 @@ def find_figures(
     elif run.rate is not None:
         judged = (run.rate, None, None, None)
     costs = _run_costs(run, problems)
-    is_ungraded = judged == NOTHING and not (grading and grading.rubric_scores)
-    is_half = is_judged and is_ungraded and not run.checked_alone and gate is not False
-    rate, passed, failed, total = checked if judged == NOTHING and not is_half else judged
     mean = None if status else rubric_mean(run, weights, problems)
+    is_waiting = is_judged and judged == NOTHING and mean is None
+    is_half = is_waiting and not run.checked_alone and gate is not False
+    rate, passed, failed, total = checked if judged == NOTHING and not is_half else judged
     normalized = None if mean is None else mean / 5
     if status:
         rate, passed, failed, total = judged = NOTHING
