@@ -220,7 +220,7 @@ def _say_always(rows: Sequence[Row], every: int, level: float) -> str:
     )
     fewest = min(map(fewest_scored, rows))
     little = (
-        f"With {count(fewest, 'run')} per side it holds {at_least(fewest, level)}: run them "
+        f"With {count(fewest, 'run')} per side this holds {at_least(fewest, level)}: run them "
         f"{ADVISED} times per side before you change them"
     )
     return (
