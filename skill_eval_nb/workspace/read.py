@@ -411,7 +411,8 @@ def _add_end(run: RunRecord, raw: dict[str, Any], file: str, problems: Problems)
     """Add what it took and on which target; what did not run to its end was not graded either."""
     run.timing = timing = run.timing or _timing_in_object(raw, file, problems)
     timing.model = timing.model or str(raw.get("target") or raw.get("model") or "") or None
-    if raw["execution_status"].lower() in ERRORED:
+    status = raw["execution_status"].lower()
+    if not ERRORED.isdisjoint((status, *re.split("[^a-z]+", status))):
         timing.status, run.grading = "error", None
         timing.reason = str(raw.get("error") or raw["execution_status"])
 
